@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Differences between kernels, so that the rest reads as if only the newest
+ * existed. HAVE_* come from the compile probes in compat/probe, because stable
+ * kernels take over new interfaces and their version numbers tell nothing.
+ */
+#ifndef TWHEEL_COMPAT_KERNEL_H
+#define TWHEEL_COMPAT_KERNEL_H
+
+#include <linux/hrtimer.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
+#include <linux/time64.h>
+#include <linux/time_namespace.h>
+
+#ifndef HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/*
+ * What the clock of the caller's time namespace is ahead of the host's, in ns.
+ * The helpers of <linux/time_namespace.h> need symbols that older kernels do
+ * not export; the offsets themselves are there in all.
+ */
+static inline s64 timens_offset(clockid_t clock)
+{
+#ifdef CONFIG_TIME_NS
+	const struct timens_offsets *offsets = &current->nsproxy->time_ns->offsets;
+
+	return timespec64_to_ns(clock == CLOCK_BOOTTIME ? &offsets->boottime
+							: &offsets->monotonic);
+#else
+	return 0;
+#endif
+}
+
+#endif /* TWHEEL_COMPAT_KERNEL_H */

@@ -1,0 +1,1006 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/twheel: timers for daemons that hold a million of them.
+ *
+ * Each open file is a wheel: ioctls arm and cancel its timers, an hrtimer is
+ * set to the soonest thing that has to happen, and what comes due waits for
+ * read() and poll().  What a timer is and how the wheel turns is in timers.c
+ * and wheel.c; here is what makes a device of them: time, memory, limits,
+ * locks, and everything a stranger may pass in.
+ *
+ * Expiry.  The hrtimer runs in softirq context and handles a bounded number
+ * of timers, counted over all wheels of the CPU; what is left goes on in a
+ * work item, in steps of the same bound, and readers help.  The callback does
+ * not restart itself, the hrtimer is programmed under the wheel's lock, never
+ * to a time that has passed, and never sooner than MIN_GAP from now.
+ *
+ * Time.  A wheel's time is that of its clock in the time namespace in which
+ * it was opened.  The clock is read under the wheel's lock, so that time does
+ * not go back from one holder to the next.
+ *
+ * Locks: twheel.grow, then twheel.lock.  users_lock stands alone.
+ */
+#include <linux/capability.h>
+#include <linux/compat.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+#include <linux/xarray.h>
+
+#include "compat/kernel.h"
+#include "twheel.h"
+
+#include "wheel.c"
+#include "timers.c"
+
+/* The hrtimer is not set sooner than this from now. ns. */
+#define MIN_GAP		10000
+
+/* Softirq handles WHEEL_STEP timers of a CPU's wheels in this time. ns. */
+#define PASS_SPAN	250000
+
+/* Records copied at a time between the kernel and a program. */
+#define COPY_MAX	64
+
+/* Operations ahead of the current one whose timers are fetched. */
+#define PREFETCH_AHEAD	8
+
+static unsigned int max_user_wheels = 1024;
+module_param(max_user_wheels, uint, 0644);
+MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have open");
+
+static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
+module_param(max_user_timers, ulong, 0644);
+MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
+
+static struct workqueue_struct *twheel_workqueue;
+
+/* Users */
+
+static DEFINE_XARRAY(users);
+/* Protects users and the reference counts. */
+static DEFINE_MUTEX(users_lock);
+
+/* Count another wheel of the caller; -EDQUOT if that is one too many. */
+static struct twheel_user *user_get(kuid_t uid)
+{
+	unsigned long index = __kuid_val(uid);
+	struct twheel_user *user;
+	int ret = 0;
+
+	mutex_lock(&users_lock);
+	user = xa_load(&users, index);
+	if (!user) {
+		user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+		if (!user) {
+			ret = -ENOMEM;
+			goto out;
+		}
+		user->uid = uid;
+		ret = xa_err(xa_store(&users, index, user, GFP_KERNEL_ACCOUNT));
+		if (ret) {
+			kfree(user);
+			goto out;
+		}
+	}
+	if (user->refs >= READ_ONCE(max_user_wheels)) {
+		ret = -EDQUOT;
+		if (!user->refs) {
+			xa_erase(&users, index);
+			kfree(user);
+		}
+		goto out;
+	}
+	user->refs++;
+out:
+	mutex_unlock(&users_lock);
+	return ret ? ERR_PTR(ret) : user;
+}
+
+static void user_put(struct twheel_user *user)
+{
+	mutex_lock(&users_lock);
+	if (!--user->refs) {
+		xa_erase(&users, __kuid_val(user->uid));
+		kfree(user);
+	}
+	mutex_unlock(&users_lock);
+}
+
+/* Count memory for more timers of a user. */
+static int user_charge(struct twheel_user *user, unsigned int timers)
+{
+	if (atomic_long_add_return(timers, &user->timers) <= READ_ONCE(max_user_timers))
+		return 0;
+	atomic_long_sub(timers, &user->timers);
+	return -EDQUOT;
+}
+
+static void user_uncharge(struct twheel_user *user, unsigned int timers)
+{
+	atomic_long_sub(timers, &user->timers);
+}
+
+/* Time and expiry */
+
+static u64 twheel_now(const struct twheel *tw)
+{
+	lockdep_assert_held(&tw->lock);
+	return ktime_to_ns(tw->clock == CLOCK_BOOTTIME ? ktime_get_boottime()
+						       : ktime_get()) + tw->offset;
+}
+
+/*
+ * Set the hrtimer to what has to happen next.  An hrtimer that is set too
+ * soon, because a timer was cancelled, is left alone: that is one empty look,
+ * and cheaper than moving it at each cancel.
+ */
+static void twheel_program(struct twheel *tw, u64 now)
+{
+	u64 next = timers_next(&tw->timers);
+
+	lockdep_assert_held(&tw->lock);
+	if (tw->closing)
+		return;
+	if (next == KTIME_MAX) {
+		if (tw->programmed != KTIME_MAX)
+			hrtimer_try_to_cancel(&tw->hrtimer);
+		tw->programmed = KTIME_MAX;
+	} else if (!next || (next <= now && tw->programmed > now)) {
+		queue_work(twheel_workqueue, &tw->work);
+	} else if (next < tw->programmed) {
+		tw->programmed = next;
+		hrtimer_start(&tw->hrtimer,
+			      ns_to_ktime(max(next, now + MIN_GAP) - tw->offset),
+			      HRTIMER_MODE_ABS_SOFT);
+	}
+}
+
+/* Wake whoever waits for events, if there are more than there were. */
+static bool twheel_has_news(struct twheel *tw, u32 expired)
+{
+	lockdep_assert_held(&tw->lock);
+	if (timers_expired(&tw->timers) <= expired)
+		return false;
+	tw->wakeups++;
+	return true;
+}
+
+static void twheel_wake(struct twheel *tw)
+{
+	wake_up_interruptible_poll(&tw->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * struct pass - what softirq may still do on a CPU
+ * @since: when @left was filled up, ns
+ * @left: timers that may be handled
+ */
+struct pass {
+	u64		since;
+	unsigned int	left;
+};
+
+static DEFINE_PER_CPU(struct pass, pass);
+
+static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
+{
+	struct twheel *tw = container_of(hrtimer, struct twheel, hrtimer);
+	struct pass *p = this_cpu_ptr(&pass);
+	u64 host = ktime_get_ns(), now;
+	unsigned int done;
+	u32 expired;
+	bool news;
+
+	if (host - p->since > PASS_SPAN) {
+		p->since = host;
+		p->left = WHEEL_STEP;
+	}
+	spin_lock(&tw->lock);
+	now = twheel_now(tw);
+	tw->programmed = KTIME_MAX;
+	tw->interrupts++;
+	expired = timers_expired(&tw->timers);
+	done = timers_advance(&tw->timers, now, p->left);
+	p->left -= done;
+	tw->max_pass = max_t(u64, tw->max_pass, done);
+	news = twheel_has_news(tw, expired);
+	if (!news)
+		tw->idle_interrupts++;
+	twheel_program(tw, now);
+	spin_unlock(&tw->lock);
+	if (news)
+		twheel_wake(tw);
+	return HRTIMER_NORESTART;
+}
+
+/* What a pass in softirq had no time for, in steps of the same size. */
+static void twheel_work(struct work_struct *work)
+{
+	struct twheel *tw = container_of(work, struct twheel, work);
+	bool news, more;
+	u32 expired;
+	u64 now;
+
+	do {
+		spin_lock_bh(&tw->lock);
+		now = twheel_now(tw);
+		tw->works++;
+		expired = timers_expired(&tw->timers);
+		timers_advance(&tw->timers, now, WHEEL_STEP);
+		news = twheel_has_news(tw, expired);
+		more = timers_next(&tw->timers) <= now && !tw->closing;
+		if (!more)
+			twheel_program(tw, now);
+		spin_unlock_bh(&tw->lock);
+		if (news)
+			twheel_wake(tw);
+		cond_resched();
+	} while (more);
+}
+
+/* Memory */
+
+static int twheel_add_chunk(struct twheel *tw, u32 id)
+{
+	struct wheel *w = &tw->timers.wheel;
+	struct wheel_chunk *chunk, **directory = NULL;
+	int ret;
+
+	lockdep_assert_held(&tw->grow);
+	if (wheel_has(w, id))
+		return 0;
+	ret = user_charge(tw->user, WHEEL_CHUNK_TIMERS);
+	if (ret)
+		return ret;
+	if (!w->chunk) {
+		directory = wheel_directory_alloc(w);
+		if (!directory)
+			goto nomem;
+	}
+	chunk = wheel_chunk_alloc();
+	if (!chunk)
+		goto nomem;
+	spin_lock_bh(&tw->lock);
+	if (directory)
+		wheel_add_directory(w, directory);
+	wheel_add_chunk(w, id, chunk);
+	spin_unlock_bh(&tw->lock);
+	return 0;
+
+nomem:
+	kvfree(directory);
+	user_uncharge(tw->user, WHEEL_CHUNK_TIMERS);
+	return -ENOMEM;
+}
+
+static int twheel_add_level(struct twheel *tw)
+{
+	struct wheel *w = &tw->timers.wheel;
+	struct wheel_slot *slots;
+
+	lockdep_assert_held(&tw->grow);
+	/* Somebody else may have added the last one. */
+	if (w->nr_levels == w->max_levels)
+		return 0;
+	slots = wheel_level_alloc(w);
+	if (!slots)
+		return -ENOMEM;
+	spin_lock_bh(&tw->lock);
+	wheel_add_level(w, slots);
+	spin_unlock_bh(&tw->lock);
+	return 0;
+}
+
+static int twheel_grow(struct twheel *tw, enum timers_need need, u32 id)
+{
+	int ret = 0;
+
+	cond_resched();
+	mutex_lock(&tw->grow);
+	if (need == TIMERS_NEED_CHUNK)
+		ret = twheel_add_chunk(tw, id);
+	else if (need == TIMERS_NEED_LEVEL)
+		ret = twheel_add_level(tw);
+	mutex_unlock(&tw->grow);
+	return ret;
+}
+
+/* Arm, cancel and submit */
+
+static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
+			enum timers_need *need, u32 *need_id)
+{
+	struct timers *ts = &tw->timers;
+	int ret;
+
+	switch (op->opcode) {
+	case TWHEEL_OP_ARM:
+		ret = timers_check_arm(ts, op);
+		return ret ? ret : timers_arm(ts, op, now, need, need_id);
+	case TWHEEL_OP_CANCEL:
+		ret = timers_check_cancel(ts, op);
+		return ret ? ret : timers_cancel(ts, op);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Carry out at most COPY_MAX operations; each gets its result. */
+static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
+{
+	struct timers *ts = &tw->timers;
+	enum timers_need need;
+	unsigned int i = 0;
+	u32 expired, id;
+	bool news;
+	u64 now;
+	int ret;
+
+	while (i < nr) {
+		spin_lock_bh(&tw->lock);
+		now = twheel_now(tw);
+		timers_turn(ts, now);
+		expired = timers_expired(ts);
+		for (; i < nr; i++) {
+			if (i + PREFETCH_AHEAD < nr)
+				timers_prefetch(ts, ops[i + PREFETCH_AHEAD].id);
+			ret = twheel_do_op(tw, &ops[i], now, &need, &id);
+			if (ret == -EAGAIN)
+				break;
+			ops[i].result = ret;
+		}
+		twheel_program(tw, now);
+		news = twheel_has_news(tw, expired);
+		spin_unlock_bh(&tw->lock);
+		if (news)
+			twheel_wake(tw);
+		if (i == nr)
+			break;
+		ret = twheel_grow(tw, need, id);
+		if (ret)
+			ops[i++].result = ret;
+	}
+}
+
+/* Which of the operations leave the id to the kernel, as bits. */
+static u64 chosen_ids(const struct twheel_op *ops, unsigned int nr)
+{
+	u64 chosen = 0;
+
+	static_assert(COPY_MAX <= 64);
+	for (unsigned int i = 0; i < nr; i++)
+		if (ops[i].id == TWHEEL_ID_ANY)
+			chosen |= BIT_ULL(i);
+	return chosen;
+}
+
+/*
+ * The daemon could not be told the results of these.  It knows of its own ids,
+ * but a timer with an id that the kernel chose would be lost to it.
+ */
+static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
+			unsigned int nr, u64 chosen)
+{
+	spin_lock_bh(&tw->lock);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct twheel_op op = { .id = ops[i].id, .generation = ops[i].generation };
+
+		if (chosen & BIT_ULL(i) && !ops[i].result)
+			timers_cancel(&tw->timers, &op);
+	}
+	twheel_program(tw, twheel_now(tw));
+	spin_unlock_bh(&tw->lock);
+}
+
+static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
+{
+	if (op->opcode)
+		return -EINVAL;
+	op->opcode = opcode;
+	twheel_do_ops(tw, op, 1);
+	op->opcode = 0;
+	return op->result;
+}
+
+static int twheel_arm(struct twheel *tw, void *arg)
+{
+	return twheel_single(tw, arg, TWHEEL_OP_ARM);
+}
+
+static int twheel_cancel(struct twheel *tw, void *arg)
+{
+	return twheel_single(tw, arg, TWHEEL_OP_CANCEL);
+}
+
+/* Of @nr records of @size bytes, how many are whole if @left bytes are not. */
+static unsigned int whole(unsigned int nr, size_t size, size_t left)
+{
+	return nr - DIV_ROUND_UP(left, size);
+}
+
+static int twheel_submit(struct twheel *tw, void *arg)
+{
+	struct twheel_submit *submit = arg;
+	struct twheel_op __user *array = u64_to_user_ptr(submit->ops);
+	const size_t size = sizeof(struct twheel_op);
+	struct twheel_op *ops;
+	unsigned int nr, told;
+	u64 chosen;
+
+	if (submit->flags)
+		return -EOPNOTSUPP;
+	if (submit->reserved || submit->op_size != size)
+		return -EINVAL;
+	if (submit->nr > TWHEEL_MAX_BATCH)
+		return -EOVERFLOW;
+	submit->done = 0;
+	submit->failed = 0;
+	if (!submit->nr)
+		return 0;
+	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_KERNEL_ACCOUNT);
+	if (!ops)
+		return -ENOMEM;
+
+	do {
+		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
+		/*
+		 * Written back as they were read: what has no room for its
+		 * result must not be carried out.
+		 */
+		nr = whole(nr, size, copy_from_user(ops, array, nr * size));
+		nr = whole(nr, size, copy_to_user(array, ops, nr * size));
+		if (!nr)
+			break;
+		chosen = chosen_ids(ops, nr);
+		twheel_do_ops(tw, ops, nr);
+		told = whole(nr, size, copy_to_user(array, ops, nr * size));
+		/* Only if the array was unmapped meanwhile. */
+		if (unlikely(told < nr))
+			twheel_undo(tw, ops + told, nr - told, chosen >> told);
+		for (unsigned int i = 0; i < told; i++)
+			submit->failed += ops[i].result < 0;
+		submit->done += told;
+		array += told;
+		cond_resched();
+	} while (told == nr && submit->done < submit->nr && !signal_pending(current));
+
+	kfree(ops);
+	return submit->done ? 0 : -EFAULT;
+}
+
+/* Get, list and drain */
+
+static int twheel_get(struct twheel *tw, void *arg)
+{
+	int ret;
+
+	spin_lock_bh(&tw->lock);
+	ret = timers_get(&tw->timers, arg, twheel_now(tw));
+	spin_unlock_bh(&tw->lock);
+	return ret;
+}
+
+static void twheel_list_end(struct twheel *tw, const struct twheel_timer *records,
+			    unsigned int nr, unsigned int told)
+{
+	u64 now;
+
+	spin_lock_bh(&tw->lock);
+	now = twheel_now(tw);
+	timers_turn(&tw->timers, now);
+	timers_drained(&tw->timers, records, told);
+	timers_undrain(&tw->timers, records + told, nr - told, now);
+	twheel_program(tw, now);
+	spin_unlock_bh(&tw->lock);
+	if (told < nr)
+		twheel_wake(tw);
+}
+
+static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool drain)
+{
+	struct twheel_timer __user *array = u64_to_user_ptr(list->timers);
+	const size_t size = sizeof(struct twheel_timer);
+	u32 capacity = tw->timers.wheel.capacity;
+	struct twheel_timer *records;
+	unsigned int nr, told;
+	int ret = 0;
+
+	if (list->flags)
+		return -EOPNOTSUPP;
+	if (list->reserved || list->timer_size != size || !list->nr)
+		return -EINVAL;
+	if (list->nr > TWHEEL_MAX_BATCH)
+		return -EOVERFLOW;
+	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_KERNEL_ACCOUNT);
+	if (!records)
+		return -ENOMEM;
+	list->done = 0;
+
+	do {
+		spin_lock_bh(&tw->lock);
+		nr = timers_list(&tw->timers, records,
+				 min_t(u32, list->nr - list->done, COPY_MAX),
+				 &list->cursor, drain, twheel_now(tw));
+		spin_unlock_bh(&tw->lock);
+		told = whole(nr, size, copy_to_user(array, records, nr * size));
+		if (drain)
+			twheel_list_end(tw, records, nr, told);
+		list->done += told;
+		array += told;
+		if (told < nr) {
+			list->cursor = records[told].id;
+			ret = list->done ? 0 : -EFAULT;
+			break;
+		}
+		cond_resched();
+	} while (list->done < list->nr && list->cursor < capacity &&
+		 !signal_pending(current));
+
+	kfree(records);
+	if (!ret && !list->done && list->cursor < capacity)
+		return -ERESTARTSYS;
+	return ret;
+}
+
+static int twheel_list(struct twheel *tw, void *arg)
+{
+	return twheel_enumerate(tw, arg, false);
+}
+
+static int twheel_drain(struct twheel *tw, void *arg)
+{
+	return twheel_enumerate(tw, arg, true);
+}
+
+/* Setup and statistics */
+
+static u64 min_tick(void)
+{
+	return capable(CAP_SYS_RESOURCE) ? 1 : TWHEEL_MIN_TICK;
+}
+
+static int twheel_features(struct twheel *tw, void *arg)
+{
+	*(struct twheel_features *)arg = (struct twheel_features){
+		.abi		 = TWHEEL_ABI,
+		.clocks		 = BIT(CLOCK_MONOTONIC) | BIT(CLOCK_BOOTTIME),
+		.min_tick	 = min_tick(),
+		.max_capacity	 = TWHEEL_MAX_CAPACITY,
+		.max_levels	 = TWHEEL_MAX_LEVELS,
+		.max_slots	 = TWHEEL_MAX_SLOTS,
+		.max_batch	 = TWHEEL_MAX_BATCH,
+		.max_user_timers = READ_ONCE(max_user_timers),
+		.max_user_wheels = READ_ONCE(max_user_wheels),
+	};
+	return 0;
+}
+
+static int twheel_get_setup(struct twheel *tw, void *arg)
+{
+	const struct timers *ts = &tw->timers;
+
+	spin_lock_bh(&tw->lock);
+	*(struct twheel_setup *)arg = (struct twheel_setup){
+		.flags		= TWHEEL_SETUP_CLOCK,
+		.clock		= tw->clock,
+		.tick		= ts->tick,
+		.levels		= ts->wheel.max_levels,
+		.slots		= 1U << ts->wheel.bits,
+		.capacity	= ts->wheel.capacity,
+		.delivery	= TWHEEL_DELIVER_READ,
+	};
+	spin_unlock_bh(&tw->lock);
+	return 0;
+}
+
+/* Fill in the defaults; refuse what makes no sense or is not allowed. */
+static int setup_check(struct twheel_setup *setup)
+{
+	if (setup->flags & ~TWHEEL_SETUP_CLOCK || setup->delivery != TWHEEL_DELIVER_READ)
+		return -EOPNOTSUPP;
+	if (setup->reserved || setup->ring_entries)
+		return -EINVAL;
+	if (!(setup->flags & TWHEEL_SETUP_CLOCK)) {
+		if (setup->clock)
+			return -EINVAL;
+		setup->clock = CLOCK_MONOTONIC;
+	}
+	if (setup->clock != CLOCK_MONOTONIC && setup->clock != CLOCK_BOOTTIME)
+		return -EOPNOTSUPP;
+	if (!setup->tick)
+		setup->tick = TWHEEL_DEFAULT_TICK;
+	if (!setup->slots)
+		setup->slots = TWHEEL_DEFAULT_SLOTS;
+	if (!setup->capacity)
+		setup->capacity = TWHEEL_DEFAULT_CAPACITY;
+	if (setup->tick > NSEC_PER_SEC || setup->levels > TWHEEL_MAX_LEVELS ||
+	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
+		return -ERANGE;
+	if (setup->tick < min_tick())
+		return -EPERM;
+	if ((setup->levels || setup->slots != TWHEEL_DEFAULT_SLOTS) &&
+	    !capable(CAP_SYS_RESOURCE))
+		return -EPERM;
+	return 0;
+}
+
+/* Make an empty wheel; nothing is armed in it and nothing allocated. */
+static void twheel_set(struct twheel *tw, const struct twheel_setup *setup)
+{
+	lockdep_assert_held(&tw->lock);
+	tw->clock = setup->clock;
+	tw->offset = setup->clock == CLOCK_BOOTTIME ? tw->offsets.boottime
+						    : tw->offsets.monotonic;
+	tw->programmed = KTIME_MAX;
+	hrtimer_setup(&tw->hrtimer, twheel_expire, tw->clock, HRTIMER_MODE_ABS_SOFT);
+	timers_init(&tw->timers, setup->capacity, setup->levels, setup->slots,
+		    setup->tick, twheel_now(tw));
+}
+
+static int twheel_setup(struct twheel *tw, void *arg)
+{
+	struct twheel_setup *setup = arg;
+	int ret;
+
+	ret = setup_check(setup);
+	if (ret)
+		return ret;
+	mutex_lock(&tw->grow);
+	if (tw->setup_done || tw->timers.wheel.chunk) {
+		ret = -EBUSY;
+	} else {
+		tw->setup_done = true;
+		spin_lock_bh(&tw->lock);
+		twheel_set(tw, setup);
+		spin_unlock_bh(&tw->lock);
+	}
+	mutex_unlock(&tw->grow);
+	return ret ? ret : twheel_get_setup(tw, setup);
+}
+
+static int twheel_stats(struct twheel *tw, void *arg)
+{
+	const struct timers *ts = &tw->timers;
+
+	spin_lock_bh(&tw->lock);
+	*(struct twheel_stats *)arg = (struct twheel_stats){
+		.pending	 = ts->wheel.filed,
+		.expired	 = timers_expired(ts),
+		.arms		 = ts->arms,
+		.cancels	 = ts->cancels,
+		.fired		 = ts->fired,
+		.delivered	 = ts->delivered,
+		.overruns	 = ts->overruns,
+		.moves		 = ts->wheel.moves,
+		.cascades	 = ts->wheel.cascades,
+		.interrupts	 = tw->interrupts,
+		.idle_interrupts = tw->idle_interrupts,
+		.works		 = tw->works,
+		.max_pass	 = tw->max_pass,
+		.wakeups	 = tw->wakeups,
+		.memory		 = sizeof(*tw) + ts->wheel.memory,
+	};
+	spin_unlock_bh(&tw->lock);
+	return 0;
+}
+
+/* The table of ioctls */
+
+static_assert(sizeof(struct twheel_event) == 48);
+static_assert(sizeof(struct twheel_features) == 56);
+static_assert(sizeof(struct twheel_setup) == 56);
+static_assert(sizeof(struct twheel_op) == 64);
+static_assert(sizeof(struct twheel_submit) == 32);
+static_assert(sizeof(struct twheel_timer) == 64);
+static_assert(sizeof(struct twheel_list) == 32);
+static_assert(sizeof(struct twheel_stats) == 120);
+
+union twheel_arg {
+	struct twheel_features	features;
+	struct twheel_setup	setup;
+	struct twheel_op	op;
+	struct twheel_submit	submit;
+	struct twheel_timer	timer;
+	struct twheel_list	list;
+	struct twheel_stats	stats;
+};
+
+/**
+ * struct twheel_ioctl - a call
+ * @cmd: its number, with the direction and size of this kernel's struct
+ * @min_size: of the struct when the call was introduced
+ * @run: called without locks; the struct is copied to and fro around it
+ */
+struct twheel_ioctl {
+	unsigned int	cmd;
+	unsigned int	min_size;
+	int		(*run)(struct twheel *tw, void *arg);
+};
+
+#define IOCTL(name, fn, min) [_IOC_NR(TWHEEL_IOC_##name)] = \
+	{ .cmd = TWHEEL_IOC_##name, .min_size = (min), .run = (fn) }
+
+static const struct twheel_ioctl twheel_ioctls[] = {
+	IOCTL(FEATURES,	 twheel_features,  56),
+	IOCTL(SETUP,	 twheel_setup,	   56),
+	IOCTL(GET_SETUP, twheel_get_setup, 56),
+	IOCTL(ARM,	 twheel_arm,	   64),
+	IOCTL(CANCEL,	 twheel_cancel,	   64),
+	IOCTL(GET,	 twheel_get,	   64),
+	IOCTL(SUBMIT,	 twheel_submit,	   32),
+	IOCTL(LIST,	 twheel_list,	   32),
+	IOCTL(DRAIN,	 twheel_drain,	   32),
+	IOCTL(STATS,	 twheel_stats,	   120),
+};
+
+static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg)
+{
+	struct twheel *tw = file->private_data;
+	void __user *user = (void __user *)user_arg;
+	const struct twheel_ioctl *ioctl;
+	size_t size, user_size;
+	union twheel_arg arg = {};
+	u64 chosen = 0;
+	int ret;
+
+	if (_IOC_TYPE(cmd) != TWHEEL_IOC_MAGIC || _IOC_NR(cmd) >= ARRAY_SIZE(twheel_ioctls))
+		return -ENOIOCTLCMD;
+	ioctl = &twheel_ioctls[_IOC_NR(cmd)];
+	if (_IOC_DIR(cmd) != _IOC_DIR(ioctl->cmd))
+		return -ENOIOCTLCMD;
+	user_size = _IOC_SIZE(cmd);
+	if (user_size < ioctl->min_size)
+		return -EINVAL;
+	size = min_t(size_t, user_size, _IOC_SIZE(ioctl->cmd));
+
+	if (_IOC_DIR(cmd) & _IOC_WRITE) {
+		ret = copy_struct_from_user(&arg, _IOC_SIZE(ioctl->cmd), user, user_size);
+		if (ret)
+			return ret;
+		/* A call whose results can't be told must change nothing. */
+		if (copy_to_user(user, &arg, size))
+			return -EFAULT;
+	}
+	if (ioctl->run == twheel_arm)
+		chosen = chosen_ids(&arg.op, 1);
+	ret = ioctl->run(tw, &arg);
+	if (ret)
+		return ret;
+	if (copy_to_user(user, &arg, size)) {
+		if (chosen)
+			twheel_undo(tw, &arg.op, 1, chosen);
+		return -EFAULT;
+	}
+	/* The part of a newer struct that this kernel does not know. */
+	if (_IOC_DIR(cmd) == _IOC_READ && clear_user(user + size, user_size - size))
+		return -EFAULT;
+	return 0;
+}
+
+/* Read and poll */
+
+static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
+				 unsigned int nr)
+{
+	struct timers *ts = &tw->timers;
+	unsigned int n;
+	u64 now;
+
+	spin_lock_bh(&tw->lock);
+	now = twheel_now(tw);
+	/* Readers help with what softirq left. */
+	if (wheel_open(&ts->wheel) && timers_expired(ts) < nr) {
+		timers_advance(ts, now, WHEEL_STEP);
+		twheel_program(tw, now);
+	}
+	n = timers_claim(ts, events, nr, now);
+	spin_unlock_bh(&tw->lock);
+	return n;
+}
+
+/* Of @nr claimed events, @told have reached the reader. */
+static void twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
+			     unsigned int nr, unsigned int told)
+{
+	bool more;
+	u64 now;
+
+	spin_lock_bh(&tw->lock);
+	now = twheel_now(tw);
+	timers_turn(&tw->timers, now);
+	timers_put_back(&tw->timers, events + told, nr - told);
+	timers_commit(&tw->timers, events, told, now);
+	twheel_program(tw, now);
+	more = timers_expired(&tw->timers);
+	spin_unlock_bh(&tw->lock);
+	/* Events that are left are for the next who waits. */
+	if (more && wq_has_sleeper(&tw->wait))
+		twheel_wake(tw);
+}
+
+static bool twheel_readable(struct twheel *tw)
+{
+	return READ_ONCE(tw->timers.wheel.queue[WHEEL_DUE - 1].count);
+}
+
+static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct twheel *tw = iocb->ki_filp->private_data;
+	const size_t size = sizeof(struct twheel_event);
+	size_t room = iov_iter_count(to) / size, done = 0;
+	struct twheel_event *events;
+	int ret = 0;
+
+	if (!room)
+		return -EINVAL;
+	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size, GFP_KERNEL_ACCOUNT);
+	if (!events)
+		return -ENOMEM;
+
+	while (done < room) {
+		unsigned int nr, told;
+		size_t copied;
+
+		nr = twheel_claim(tw, events, min_t(size_t, room - done, COPY_MAX));
+		if (!nr) {
+			if (done)
+				break;
+			if (iocb->ki_filp->f_flags & O_NONBLOCK ||
+			    iocb->ki_flags & IOCB_NOWAIT) {
+				ret = -EAGAIN;
+				break;
+			}
+			ret = wait_event_interruptible_exclusive(tw->wait,
+								 twheel_readable(tw));
+			if (ret)
+				break;
+			continue;
+		}
+		copied = copy_to_iter(events, nr * size, to);
+		told = copied / size;
+		iov_iter_revert(to, copied - told * size);
+		twheel_claim_end(tw, events, nr, told);
+		done += told;
+		if (told < nr) {
+			ret = -EFAULT;
+			break;
+		}
+		cond_resched();
+	}
+	kfree(events);
+	return done ? done * size : ret;
+}
+
+static __poll_t twheel_poll(struct file *file, poll_table *wait)
+{
+	struct twheel *tw = file->private_data;
+
+	poll_wait(file, &tw->wait, wait);
+	return twheel_readable(tw) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/* Open and release */
+
+static int twheel_open(struct inode *inode, struct file *file)
+{
+	static const struct twheel_setup defaults = {
+		.clock		= CLOCK_MONOTONIC,
+		.tick		= TWHEEL_DEFAULT_TICK,
+		.slots		= TWHEEL_DEFAULT_SLOTS,
+		.capacity	= TWHEEL_DEFAULT_CAPACITY,
+	};
+	struct twheel_user *user;
+	struct twheel *tw;
+
+	user = user_get(current_uid());
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	tw = kzalloc(sizeof(*tw), GFP_KERNEL_ACCOUNT);
+	if (!tw) {
+		user_put(user);
+		return -ENOMEM;
+	}
+	tw->user = user;
+	spin_lock_init(&tw->lock);
+	mutex_init(&tw->grow);
+	init_waitqueue_head(&tw->wait);
+	INIT_WORK(&tw->work, twheel_work);
+	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
+	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
+	spin_lock_bh(&tw->lock);
+	twheel_set(tw, &defaults);
+	spin_unlock_bh(&tw->lock);
+	file->private_data = tw;
+	file->f_mode |= FMODE_NOWAIT;
+	return stream_open(inode, file);
+}
+
+static int twheel_release(struct inode *inode, struct file *file)
+{
+	struct twheel *tw = file->private_data;
+
+	spin_lock_bh(&tw->lock);
+	tw->closing = true;
+	spin_unlock_bh(&tw->lock);
+	hrtimer_cancel(&tw->hrtimer);
+	cancel_work_sync(&tw->work);
+	user_uncharge(tw->user, wheel_timers_held(&tw->timers.wheel));
+	wheel_destroy(&tw->timers.wheel);
+	user_put(tw->user);
+	kfree(tw);
+	return 0;
+}
+
+static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
+{
+	struct twheel *tw = file->private_data;
+	union { struct twheel_setup setup; struct twheel_stats stats; } u;
+
+	twheel_get_setup(tw, &u.setup);
+	seq_printf(m, "twheel-clock:\t%u\n", u.setup.clock);
+	seq_printf(m, "twheel-tick-ns:\t%llu\n", u.setup.tick);
+	seq_printf(m, "twheel-levels:\t%u\n", u.setup.levels);
+	seq_printf(m, "twheel-slots:\t%u\n", u.setup.slots);
+	seq_printf(m, "twheel-capacity:\t%u\n", u.setup.capacity);
+	seq_printf(m, "twheel-delivery:\t%u\n", u.setup.delivery);
+	twheel_stats(tw, &u.stats);
+	seq_printf(m, "twheel-pending:\t%llu\n", u.stats.pending);
+	seq_printf(m, "twheel-expired:\t%llu\n", u.stats.expired);
+	seq_printf(m, "twheel-fired:\t%llu\n", u.stats.fired);
+	seq_printf(m, "twheel-delivered:\t%llu\n", u.stats.delivered);
+	seq_printf(m, "twheel-moves:\t%llu\n", u.stats.moves);
+	seq_printf(m, "twheel-cascades:\t%llu\n", u.stats.cascades);
+	seq_printf(m, "twheel-interrupts:\t%llu\n", u.stats.interrupts);
+	seq_printf(m, "twheel-memory:\t%llu\n", u.stats.memory);
+}
+
+static const struct file_operations twheel_fops = {
+	.owner		= THIS_MODULE,
+	.open		= twheel_open,
+	.release	= twheel_release,
+	.read_iter	= twheel_read_iter,
+	.poll		= twheel_poll,
+	.unlocked_ioctl	= twheel_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.show_fdinfo	= twheel_show_fdinfo,
+};
+
+static struct miscdevice twheel_misc = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "twheel",
+	.fops	= &twheel_fops,
+	.mode	= 0600,
+};
+
+static int __init twheel_init(void)
+{
+	int ret;
+
+	twheel_workqueue = alloc_workqueue("twheel", WQ_UNBOUND, 0);
+	if (!twheel_workqueue)
+		return -ENOMEM;
+	ret = misc_register(&twheel_misc);
+	if (ret)
+		destroy_workqueue(twheel_workqueue);
+	return ret;
+}
+module_init(twheel_init);
+
+static void __exit twheel_exit(void)
+{
+	misc_deregister(&twheel_misc);
+	destroy_workqueue(twheel_workqueue);
+}
+module_exit(twheel_exit);
+
+MODULE_DESCRIPTION("Timers for daemons that hold a million of them");
+MODULE_LICENSE("GPL");

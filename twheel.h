@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The device's own: what is behind an open /dev/twheel.
+ */
+#ifndef TWHEEL_H
+#define TWHEEL_H
+
+#include <linux/atomic.h>
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "timers.h"
+
+/**
+ * struct twheel_user - what one user holds, over all their wheels
+ * @refs: wheels; protected by users_lock
+ * @uid: of the opener
+ * @timers: for how many there is memory
+ */
+struct twheel_user {
+	unsigned int	refs;
+	kuid_t		uid;
+	atomic_long_t	timers;
+};
+
+/**
+ * struct twheel - an open file of the device: a wheel
+ * @lock: protects what says so; taken with _bh, in softirq without
+ * @timers: the timers; @lock
+ * @programmed: what @hrtimer is set to, in the wheel's time; KTIME_MAX: it is
+ *	not; @lock
+ * @closing: nothing is to be started any more; @lock
+ * @interrupts: times that @hrtimer fired; @lock
+ * @idle_interrupts: those that found nothing due; @lock
+ * @works: passes in process context; @lock
+ * @max_pass: most timers handled in one pass in softirq; @lock
+ * @wakeups: wake-ups; @lock
+ * @hrtimer: fires for what has to happen next; started under @lock
+ * @work: does what softirq leaves
+ * @wait: readers and pollers
+ * @grow: only one adds memory or sets up; taken before @lock
+ * @setup_done: setup was called; @grow
+ * @clock: CLOCK_MONOTONIC or CLOCK_BOOTTIME; changes under @grow and @lock
+ * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
+ * @offsets: of both clocks in the opener's time namespace; constant
+ * @user: who opened it; constant
+ */
+struct twheel {
+	spinlock_t		lock;
+	struct timers		timers;
+	u64			programmed;
+	bool			closing;
+	u64			interrupts;
+	u64			idle_interrupts;
+	u64			works;
+	u64			max_pass;
+	u64			wakeups;
+	struct hrtimer		hrtimer;
+	struct work_struct	work;
+	wait_queue_head_t	wait;
+	struct mutex		grow;
+	bool			setup_done;
+	clockid_t		clock;
+	s64			offset;
+	struct {
+		s64		monotonic;
+		s64		boottime;
+	} offsets;
+	struct twheel_user	*user;
+};
+
+#endif /* TWHEEL_H */

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * /dev/twheel: timers for daemons that hold a million of them.
+ *
+ * Each open file is a wheel of its own.  Timers are armed by ioctl; an
+ * expiration comes as a struct twheel_event from read(), announced by poll().
+ */
+#ifndef _UAPI_LINUX_TWHEEL_H
+#define _UAPI_LINUX_TWHEEL_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/**
+ * DOC: the ABI in brief
+ *
+ * All times are in nanoseconds.  All structs have the same layout for 32-bit
+ * and 64-bit programs.  The size of a struct is part of its ioctl number, so
+ * a struct can grow at its end: an older kernel accepts a longer struct whose
+ * unknown tail is zero, a newer kernel takes a shorter one as if the rest were
+ * zero.  Reserved fields must be 0.  Fields marked "out" are written by the
+ * kernel and never read.
+ *
+ * A call that fails has changed nothing.  What each errno means, everywhere:
+ *
+ * ========== ==================================================================
+ * ENOTTY     no such ioctl
+ * EFAULT     a pointer does not lead to memory of the caller
+ * E2BIG      the struct is longer than this kernel's and its tail is not zero
+ * EINVAL     the struct is too short; a reserved field is not 0; an unknown
+ *            operation; a combination that means nothing; read() into
+ *            less than one event
+ * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel
+ * ERANGE     an id, tick, shape, capacity, interval or count out of its range
+ * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
+ * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
+ *            without CAP_SYS_RESOURCE
+ * EBUSY      setup comes too late: the wheel is in use
+ * EEXIST     TWHEEL_ARM_NEW, and the timer is armed
+ * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed
+ * ESTALE     the generation given is not the timer's: it was armed again
+ * ENOSPC     every id of the wheel is in use
+ * EDQUOT     the user's limit on wheels or timers is reached
+ * ENOMEM     no memory, or the cgroup is at its limit
+ * EAGAIN     nothing to read, and the file is non-blocking
+ * EINTR      a signal came before the first event
+ * ========== ==================================================================
+ */
+
+/* The ABI may change until this is 1. */
+#define TWHEEL_ABI		0
+
+/* Every id of a wheel is below its capacity; this one lets the kernel choose. */
+#define TWHEEL_ID_ANY		0xffffffffU
+
+#define TWHEEL_MAX_CAPACITY	(1U << 24)
+#define TWHEEL_MAX_LEVELS	16U
+#define TWHEEL_MAX_SLOTS	4096U
+#define TWHEEL_MAX_COUNT	((1U << 24) - 1)
+/* Entries in one submit, list or drain. */
+#define TWHEEL_MAX_BATCH	(1U << 20)
+/* ns; a smaller tick needs CAP_SYS_RESOURCE. */
+#define TWHEEL_MIN_TICK		100000U
+
+#define TWHEEL_DEFAULT_TICK	1000000U
+#define TWHEEL_DEFAULT_SLOTS	64U
+#define TWHEEL_DEFAULT_CAPACITY	65536U
+
+/**
+ * enum twheel_state - what becomes of an arming
+ * @TWHEEL_STATE_IDLE: not armed: never, or cancelled, or drained
+ * @TWHEEL_STATE_PENDING: armed, the deadline is to come
+ * @TWHEEL_STATE_EXPIRED: the deadline has passed, its event is not read yet
+ * @TWHEEL_STATE_DELIVERED: its last event was read, or a read holds it
+ *
+ * "Armed" means pending or expired.  A cancel of an expired timer takes its
+ * event back: no read returns it any more.
+ */
+enum twheel_state {
+	TWHEEL_STATE_IDLE	= 0,
+	TWHEEL_STATE_PENDING	= 1,
+	TWHEEL_STATE_EXPIRED	= 2,
+	TWHEEL_STATE_DELIVERED	= 3,
+};
+
+/**
+ * struct twheel_event - an expiration, as read() returns it
+ * @id: the timer
+ * @generation: of the arming that expired
+ * @cookie: as given when it was armed
+ * @deadline: when it was due, in the wheel's clock
+ * @fired: when the wheel found it due; never before @deadline
+ * @overruns: periods that passed unread beyond this one
+ * @flags: TWHEEL_EVENT_*
+ * @reserved: 0
+ */
+struct twheel_event {
+	__u32		id;
+	__u32		generation;
+	__aligned_u64	cookie;
+	__aligned_u64	deadline;
+	__aligned_u64	fired;
+	__aligned_u64	overruns;
+	__u32		flags;
+	__u32		reserved;
+};
+
+/* No other event of this arming will come. */
+#define TWHEEL_EVENT_LAST	(1U << 0)
+
+/**
+ * struct twheel_features - what this kernel's twheel can do (TWHEEL_IOC_FEATURES)
+ * @abi: TWHEEL_ABI of the kernel
+ * @clocks: a bit for each clock id that setup takes: 1 << CLOCK_MONOTONIC ...
+ * @features: TWHEEL_FEATURE_*
+ * @min_tick: smallest tick that this caller may set up, ns
+ * @max_capacity: largest capacity of a wheel
+ * @max_levels: most levels of a wheel
+ * @max_slots: most slots of a level
+ * @max_batch: most entries in one call
+ * @max_user_timers: how many timers one user's wheels may hold together
+ * @max_user_wheels: how many wheels one user may have open
+ * @reserved: 0
+ */
+struct twheel_features {
+	__u32		abi;
+	__u32		clocks;
+	__aligned_u64	features;
+	__aligned_u64	min_tick;
+	__u32		max_capacity;
+	__u32		max_levels;
+	__u32		max_slots;
+	__u32		max_batch;
+	__aligned_u64	max_user_timers;
+	__u32		max_user_wheels;
+	__u32		reserved;
+};
+
+/* Words and the event ring can be mapped (not in this kernel yet). */
+#define TWHEEL_FEATURE_WORDS	(1ULL << 0)
+#define TWHEEL_FEATURE_RING	(1ULL << 1)
+
+/**
+ * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
+ * @flags: TWHEEL_SETUP_*
+ * @clock: a clock id, if TWHEEL_SETUP_CLOCK is set; else 0: CLOCK_MONOTONIC
+ * @tick: resolution in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK
+ * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as any deadline needs.  One
+ *	level is a hashed wheel: distant timers go round it.
+ * @slots: of each level, 1 to TWHEEL_MAX_SLOTS, rounded up to a power of two,
+ *	at least 4; 0: TWHEEL_DEFAULT_SLOTS
+ * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY;
+ *	0: TWHEEL_DEFAULT_CAPACITY
+ * @delivery: TWHEEL_DELIVER_*
+ * @ring_entries: of the event ring, with TWHEEL_DELIVER_RING; else 0
+ * @reserved: 0
+ * @words_offset: out: where to mmap the words; 0: there are none
+ * @ring_offset: out: where to mmap the event ring; 0: there is none
+ *
+ * SETUP may be called once, before the wheel is used; a wheel that never calls
+ * it has the defaults.  It writes back what was made of the request.
+ * GET_SETUP tells the same at any time, to a successor for example.
+ */
+struct twheel_setup {
+	__u32		flags;
+	__u32		clock;
+	__aligned_u64	tick;
+	__u32		levels;
+	__u32		slots;
+	__u32		capacity;
+	__u32		delivery;
+	__u32		ring_entries;
+	__u32		reserved;
+	__aligned_u64	words_offset;
+	__aligned_u64	ring_offset;
+};
+
+/* @clock is given. */
+#define TWHEEL_SETUP_CLOCK	(1U << 0)
+
+#define TWHEEL_DELIVER_READ	0U
+#define TWHEEL_DELIVER_RING	1U
+
+/**
+ * struct twheel_op - arm or cancel a timer
+ * @opcode: TWHEEL_OP_* in a submit; 0 for TWHEEL_IOC_ARM and TWHEEL_IOC_CANCEL
+ * @flags: TWHEEL_ARM_* for an arm; 0 for a cancel
+ * @deadline: arm: when it is due, absolute, or from now with
+ *	TWHEEL_ARM_RELATIVE (then it saturates).  In the past: due now.  0 means
+ *	never, as in timerfd_settime(): the timer is left not armed.
+ * @interval: arm: period in ns, below 2^63; 0: one-shot
+ * @slack: arm: it may be up to this much late, so that timers share a wake-up
+ * @cookie: arm: handed back in the events
+ * @count: arm, with an interval: expire this often, at most TWHEEL_MAX_COUNT;
+ *	0: for ever.  0 for a one-shot.
+ * @reserved: 0
+ * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed.
+ * @generation: if not 0, the generation that the timer must have (ESTALE).
+ *	Out: the generation of this arming; for a cancel, the one found.
+ * @state: out: enum twheel_state that was found, before this call changed it
+ * @result: out: 0 or a negative errno.  Of use in a submit; a single call
+ *	returns its error.
+ *
+ * Arming an armed timer moves it: no event of the earlier arming can be read
+ * once the call has returned.
+ */
+struct twheel_op {
+	__u32		opcode;
+	__u32		flags;
+	__aligned_u64	deadline;
+	__aligned_u64	interval;
+	__aligned_u64	slack;
+	__aligned_u64	cookie;
+	__u32		count;
+	__u32		reserved;
+	__u32		id;
+	__u32		generation;
+	__u32		state;
+	__s32		result;
+};
+
+#define TWHEEL_OP_ARM		1U
+#define TWHEEL_OP_CANCEL	2U
+
+/* @deadline is counted from now. */
+#define TWHEEL_ARM_RELATIVE	(1U << 0)
+/* Only if the timer is not armed (EEXIST). */
+#define TWHEEL_ARM_NEW		(1U << 1)
+/* Only if the timer is armed (ENOENT). */
+#define TWHEEL_ARM_MOVE		(1U << 2)
+
+/**
+ * struct twheel_submit - many operations in one call (TWHEEL_IOC_SUBMIT)
+ * @ops: address of an array of struct twheel_op
+ * @nr: its length, at most TWHEEL_MAX_BATCH
+ * @op_size: sizeof(struct twheel_op)
+ * @flags: 0
+ * @done: out: operations whose result was written
+ * @failed: out: how many of these have a negative result
+ * @reserved: 0
+ *
+ * The operations are carried out in order; one that fails does not stop the
+ * others.  A signal or an unreadable or read-only part of the array stops the
+ * call early: @done then is less than @nr, operations from there on have not
+ * been carried out, and the rest can be submitted again.  EFAULT comes only
+ * if the first operation can't be carried out for that reason.
+ */
+struct twheel_submit {
+	__aligned_u64	ops;
+	__u32		nr;
+	__u32		op_size;
+	__u32		flags;
+	__u32		done;
+	__u32		failed;
+	__u32		reserved;
+};
+
+/**
+ * struct twheel_timer - all about a timer (TWHEEL_IOC_GET, _LIST, _DRAIN)
+ * @id: the timer.  GET: in.
+ * @generation: of its last arming.  GET: in: if not 0, the one it must have.
+ * @state: enum twheel_state
+ * @count: expirations left of a count-limited timer, else 0
+ * @cookie: as given
+ * @deadline: next, or of the event that waits; absolute
+ * @remaining: until @deadline; 0 if it has passed
+ * @interval: period, or 0
+ * @slack: as the wheel keeps it: rounded down to whole ticks and 4 significant
+ *	bits
+ * @overruns: of the event that waits, as of now
+ *
+ * Of a timer that is not armed only id, generation and state are told.
+ */
+struct twheel_timer {
+	__u32		id;
+	__u32		generation;
+	__u32		state;
+	__u32		count;
+	__aligned_u64	cookie;
+	__aligned_u64	deadline;
+	__aligned_u64	remaining;
+	__aligned_u64	interval;
+	__aligned_u64	slack;
+	__aligned_u64	overruns;
+};
+
+/**
+ * struct twheel_list - enumerate the armed timers (TWHEEL_IOC_LIST, _DRAIN)
+ * @timers: address of an array of struct twheel_timer to fill
+ * @nr: its length, 1 to TWHEEL_MAX_BATCH
+ * @timer_size: sizeof(struct twheel_timer)
+ * @cursor: first id to look at, 0 to start.  Out: where to go on.
+ * @flags: 0
+ * @done: out: entries written; 0 means that the end is reached
+ * @reserved: 0
+ *
+ * In order of ids.  A call may return fewer than @nr timers before the end.
+ * DRAIN also cancels each timer that it returns; one that could not be handed
+ * over stays armed, and a call that hands over none fails with EFAULT.
+ */
+struct twheel_list {
+	__aligned_u64	timers;
+	__u32		nr;
+	__u32		timer_size;
+	__u32		cursor;
+	__u32		flags;
+	__u32		done;
+	__u32		reserved;
+};
+
+/**
+ * struct twheel_stats - counters of a wheel (TWHEEL_IOC_STATS)
+ * @pending: timers armed and not yet due
+ * @expired: events that wait to be read
+ * @arms: arms and moves since open
+ * @cancels: cancels that found the timer armed
+ * @fired: expirations found due
+ * @delivered: events handed out by read
+ * @overruns: periods counted in these events
+ * @moves: times that a timer was brought down a level, or filed again
+ * @cascades: upper slots that were brought down
+ * @interrupts: times that the hrtimer fired
+ * @idle_interrupts: those that found nothing due
+ * @works: passes in process context, for what softirq left
+ * @max_pass: most timers handled in one pass in softirq
+ * @wakeups: wake-ups of readers and pollers
+ * @memory: bytes of kernel memory the wheel holds, all in
+ */
+struct twheel_stats {
+	__aligned_u64	pending;
+	__aligned_u64	expired;
+	__aligned_u64	arms;
+	__aligned_u64	cancels;
+	__aligned_u64	fired;
+	__aligned_u64	delivered;
+	__aligned_u64	overruns;
+	__aligned_u64	moves;
+	__aligned_u64	cascades;
+	__aligned_u64	interrupts;
+	__aligned_u64	idle_interrupts;
+	__aligned_u64	works;
+	__aligned_u64	max_pass;
+	__aligned_u64	wakeups;
+	__aligned_u64	memory;
+};
+
+/* Not in ioctl-number.rst yet; free there as of Linux 7.3. */
+#define TWHEEL_IOC_MAGIC	0xBB
+
+#define TWHEEL_IOC_FEATURES	_IOR(TWHEEL_IOC_MAGIC, 0x00, struct twheel_features)
+#define TWHEEL_IOC_SETUP	_IOWR(TWHEEL_IOC_MAGIC, 0x01, struct twheel_setup)
+#define TWHEEL_IOC_GET_SETUP	_IOR(TWHEEL_IOC_MAGIC, 0x02, struct twheel_setup)
+#define TWHEEL_IOC_ARM		_IOWR(TWHEEL_IOC_MAGIC, 0x03, struct twheel_op)
+#define TWHEEL_IOC_CANCEL	_IOWR(TWHEEL_IOC_MAGIC, 0x04, struct twheel_op)
+#define TWHEEL_IOC_GET		_IOWR(TWHEEL_IOC_MAGIC, 0x05, struct twheel_timer)
+#define TWHEEL_IOC_SUBMIT	_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_submit)
+#define TWHEEL_IOC_LIST		_IOWR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_list)
+#define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_list)
+#define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x09, struct twheel_stats)
+
+#endif /* _UAPI_LINUX_TWHEEL_H */

@@ -1,0 +1,687 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A hierarchical timing wheel that cascades, exactly and in bounded steps.
+ *
+ * Time is cut into ticks.  Level 0 has a slot for each tick, a slot of level
+ * L + 1 spans as many ticks as all slots of one turn of level L.  A timer is
+ * filed in the lowest level whose ring reaches its tick:
+ *
+ *	           hand                              ring of level 1
+ *	            v
+ *	  | . . . . O a b c d e f g ... |      each slot: 64 ticks by default
+ *	           /|
+ *	          / |   brought down in steps of at most 64 timers
+ *	         v  v
+ *	  | . . O 1 2 3 ............... |      level 0, each slot: one tick
+ *
+ * When a slot's first deadline comes near it is opened: the hand of its level
+ * moves onto it, and its timers are filed again, each in a lower level, or go
+ * to the due queue.  That is the cascade.
+ *
+ * Each level has a hand of its own, and these rules hold between any two calls:
+ *
+ * R1. The ring of a level holds the slots hand + 1 to hand + 2 * slots - 1,
+ *     counted from tick 0, so each place in it stands for one slot at a time.
+ * R2. hand(L + 1) <= hand(L) / slots + 1.  So if level L does not reach a tick,
+ *     the tick lies past the hand of level L + 1: some level always takes it.
+ * R3. A hand passes no slot that holds timers without opening it.
+ * R4. A slot is opened only when all of it lies in the reach of the level
+ *     below, because the ring has room for two turns: it can come down
+ *     while the level below still turns through the slot before.
+ *
+ * A timer that not even the top level reaches waits in its furthest slot and
+ * goes round, without being looked at before its time comes near.  With one
+ * level that is the hashed wheel with rounds.
+ *
+ * A slot with no more than a step's worth of timers (a light one) is opened at
+ * its first deadline, so a lone timer costs one look and not one per level.  A
+ * heavy one is opened early enough to be down by then, and emptied behind
+ * whatever else is due, so it delays nobody.  Timers come due in order of
+ * their ticks, except those of a heavy slot that was late itself.
+ *
+ * Moving a timer later only stores the new tick: the timer is filed again when
+ * its old slot is opened.
+ */
+#ifdef __KERNEL__
+#include <linux/bitops.h>
+#include <linux/bug.h>
+#include <linux/gfp.h>
+#include <linux/log2.h>
+#include <linux/prefetch.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#endif
+
+#include "wheel.h"
+
+/*
+ * prev: a flag, two bits for the kind of list, and either the id of the
+ * previous timer or, with the flag, the name of the list: for a slot's list
+ * its level, its place in the ring, and which of the lists of the slot.
+ */
+#define PREV_HEAD		(1U << 31)
+#define PREV_ID			((1U << WHEEL_WHERE_SHIFT) - 1)
+#define PREV_OUT		0xffffffffU
+#define LIST_LEVEL_SHIFT	15
+#define LIST_PLACE_SHIFT	2
+
+#define WHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
+			 __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+static_assert(sizeof(struct wheel_node) == 16);
+static_assert(sizeof(struct wheel_slot) == 32);
+static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT));
+static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
+static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
+
+/* Memory */
+
+static unsigned int ring_size(const struct wheel *w)
+{
+	return 2U << w->bits;
+}
+
+/* A ring and, if it does not fit into the level, its map behind it. */
+static size_t level_bytes(const struct wheel *w)
+{
+	size_t bytes = ring_size(w) * sizeof(struct wheel_slot);
+
+	if (ring_size(w) > 128)
+		bytes += BITS_TO_LONGS(ring_size(w)) * sizeof(long);
+	return bytes;
+}
+
+static size_t directory_bytes(const struct wheel *w)
+{
+	return DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS) * sizeof(*w->chunk);
+}
+
+/**
+ * wheel_init() - make an empty wheel that holds no memory
+ * @w: the wheel
+ * @capacity: number of ids, 1 to WHEEL_MAX_CAPACITY
+ * @levels: most levels, up to WHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits
+ *	need
+ * @slots: of a level, 1 to WHEEL_MAX_SLOTS; rounded up to a power of two, and
+ *	to at least 4
+ * @rate: how many timers can be brought down in one tick, at least 1
+ * @now: the tick it starts from
+ */
+void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
+		unsigned int slots, u64 rate, u64 now)
+{
+	memset(w, 0, sizeof(*w));
+	w->capacity = capacity;
+	w->bits = ilog2(roundup_pow_of_two(max(slots, 4U)));
+	w->max_levels = DIV_ROUND_UP(64, w->bits);
+	w->max_levels = min(w->max_levels, levels ? levels : WHEEL_MAX_LEVELS);
+	w->rate = rate;
+	w->at = now;
+	for (int i = 0; i < 2; i++)
+		w->queue[i] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
+}
+
+/**
+ * wheel_destroy() - free all memory of a wheel, timers and all
+ * @w: the wheel
+ */
+void wheel_destroy(struct wheel *w)
+{
+	unsigned int i;
+
+	for (i = 0; w->chunk && i < DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS); i++)
+		if (w->chunk[i])
+			wheel_chunk_free(w->chunk[i]);
+	kvfree(w->chunk);
+	for (i = 0; i < w->nr_levels; i++)
+		wheel_level_free(w->level[i].slot);
+}
+
+/**
+ * wheel_directory_alloc() - room for the addresses of all chunks
+ * @w: the wheel it is for
+ *
+ * Its size follows from the capacity, so it is never copied to grow.
+ *
+ * Return: the directory, for wheel_add_directory() or kvfree(), or NULL.
+ * Sleeps.
+ */
+struct wheel_chunk **wheel_directory_alloc(const struct wheel *w)
+{
+	return kvzalloc(directory_bytes(w), WHEEL_GFP);
+}
+
+/**
+ * wheel_add_directory() - give a wheel its directory
+ * @w: a wheel without one
+ * @directory: from wheel_directory_alloc(); the wheel owns it from now on
+ */
+void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory)
+{
+	w->chunk = directory;
+	w->memory += directory_bytes(w);
+}
+
+/**
+ * wheel_chunk_alloc() - memory for 256 timers that are in no list
+ *
+ * Return: the chunk, for wheel_add_chunk() or wheel_chunk_free(), or NULL.
+ * Sleeps.
+ */
+struct wheel_chunk *wheel_chunk_alloc(void)
+{
+	struct wheel_chunk *chunk = alloc_pages_exact(sizeof(*chunk), WHEEL_GFP);
+
+	for (unsigned int i = 0; chunk && i < WHEEL_CHUNK_TIMERS; i++)
+		chunk->node[i].prev = PREV_OUT;
+	return chunk;
+}
+
+void wheel_chunk_free(struct wheel_chunk *chunk)
+{
+	free_pages_exact(chunk, sizeof(*chunk));
+}
+
+/**
+ * wheel_add_chunk() - give a wheel the memory for an id and its neighbours
+ * @w: a wheel with a directory
+ * @id: one that has no memory yet
+ * @chunk: from wheel_chunk_alloc(); the wheel owns it from now on
+ */
+void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk)
+{
+	w->chunk[id >> WHEEL_CHUNK_SHIFT] = chunk;
+	w->nr_chunks++;
+	w->memory += sizeof(*chunk);
+}
+
+/**
+ * wheel_timers_held() - for how many timers there is memory
+ * @w: the wheel
+ */
+u32 wheel_timers_held(const struct wheel *w)
+{
+	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
+}
+
+/**
+ * wheel_level_alloc() - memory for a level
+ * @w: the wheel it is for
+ *
+ * Return: its slots, for wheel_add_level() or wheel_level_free(), or NULL.
+ * Sleeps.
+ */
+struct wheel_slot *wheel_level_alloc(const struct wheel *w)
+{
+	return kvzalloc(level_bytes(w), WHEEL_GFP);
+}
+
+void wheel_level_free(struct wheel_slot *slots)
+{
+	kvfree(slots);
+}
+
+/**
+ * wheel_add_level() - put a new top level to use
+ * @w: a wheel with fewer levels than it may have
+ * @slots: from wheel_level_alloc(); the wheel owns them from now on
+ */
+void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
+{
+	unsigned int l = w->nr_levels++;
+	struct wheel_level *level = &w->level[l];
+
+	level->slot = slots;
+	level->shift = l * w->bits;
+	level->hand = l ? level[-1].hand >> w->bits : w->at;
+	level->next = WHEEL_NEVER;
+	level->map = ring_size(w) > 128 ? (unsigned long *)(slots + ring_size(w))
+					: level->small_map;
+	w->memory += level_bytes(w);
+}
+
+/* Lists */
+
+/* The head that a list's first timer names. */
+static u32 *list_head(struct wheel *w, u32 prev)
+{
+	enum wheel_where where = (prev >> WHEEL_WHERE_SHIFT) & 3;
+	u32 name = prev & PREV_ID;
+
+	if (where != WHEEL_FILED)
+		return &wheel_queue(w, where)->head;
+	return w->level[name >> LIST_LEVEL_SHIFT]
+		.slot[(name >> LIST_PLACE_SHIFT) & (ring_size(w) - 1)]
+		.head + name % WHEEL_LISTS;
+}
+
+static bool slot_empty(const struct wheel_slot *slot)
+{
+	return (slot->head[0] & slot->head[1] & slot->head[2] & slot->head[3]) == WHEEL_NIL;
+}
+
+/* A slot has lost its last timer. */
+static void slot_emptied(struct wheel *w, unsigned int l, u32 place)
+{
+	struct wheel_level *level = &w->level[l];
+
+	__clear_bit(place, level->map);
+	if ((level->hand & (ring_size(w) - 1)) == place) {
+		w->open &= ~BIT(l);
+		w->heavy &= ~BIT(l);
+	}
+}
+
+/**
+ * wheel_unlink() - take a timer out of the list that it is in
+ * @w: the wheel
+ * @id: a timer that is filed, due or in the pool
+ */
+void wheel_unlink(struct wheel *w, u32 id)
+{
+	struct wheel_node *node = wheel_node(w, id);
+	enum wheel_where where = wheel_where(node);
+	u32 next = node->next, prev = node->prev;
+
+	node->prev = PREV_OUT;
+	if (next != WHEEL_NIL)
+		wheel_node(w, next)->prev = prev;
+	if (prev & PREV_HEAD)
+		*list_head(w, prev) = next;
+	else
+		wheel_node(w, prev & PREV_ID)->next = next;
+
+	if (where == WHEEL_FILED) {
+		w->filed--;
+		if (next == WHEEL_NIL && prev & PREV_HEAD) {
+			u32 name = prev & PREV_ID;
+			u32 place = (name >> LIST_PLACE_SHIFT) & (ring_size(w) - 1);
+			unsigned int l = name >> LIST_LEVEL_SHIFT;
+
+			if (slot_empty(&w->level[l].slot[place]))
+				slot_emptied(w, l, place);
+		}
+	} else {
+		struct wheel_queue *queue = wheel_queue(w, where);
+
+		queue->count--;
+		if (next == WHEEL_NIL)
+			queue->tail = prev & PREV_HEAD ? WHEEL_NIL : prev & PREV_ID;
+	}
+}
+
+/**
+ * wheel_push() - put a timer into the due queue or the pool
+ * @w: the wheel
+ * @id: a timer that is in no list
+ * @where: WHEEL_DUE or WHEEL_POOL
+ * @front: before all others, or behind them
+ *
+ * The timer itself is the entry: there is always room.
+ */
+void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
+{
+	struct wheel_queue *queue = wheel_queue(w, where);
+	struct wheel_node *node = wheel_node(w, id);
+	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
+
+	if (front || queue->tail == WHEEL_NIL) {
+		node->next = queue->head;
+		node->prev = PREV_HEAD | kind;
+		if (queue->head != WHEEL_NIL)
+			wheel_node(w, queue->head)->prev = kind | id;
+		else
+			queue->tail = id;
+		queue->head = id;
+	} else {
+		node->next = WHEEL_NIL;
+		node->prev = kind | queue->tail;
+		wheel_node(w, queue->tail)->next = id;
+		queue->tail = id;
+	}
+	queue->count++;
+}
+
+/* Filing */
+
+/* The first level that can reach a tick this far off; see R2. */
+static unsigned int first_level(const struct wheel *w, u64 delta)
+{
+	unsigned int turns = delta ? (fls64(delta) - 1) / w->bits : 0;
+
+	return turns > 1 ? turns - 1 : 0;
+}
+
+/* The lowest level whose ring reaches a tick, or nr_levels. */
+static unsigned int level_for(const struct wheel *w, u64 expiry)
+{
+	unsigned int l = first_level(w, expiry - w->level[0].hand);
+
+	for (; l < w->nr_levels; l++) {
+		const struct wheel_level *level = &w->level[l];
+
+		if ((expiry >> level->shift) - level->hand < ring_size(w))
+			return l;
+	}
+	return w->nr_levels;
+}
+
+/**
+ * wheel_reaches() - can the wheel file this tick without going round?
+ * @w: the wheel
+ * @expiry: a tick
+ *
+ * Return: false if another level should be added first.
+ */
+bool wheel_reaches(const struct wheel *w, u64 expiry)
+{
+	return w->nr_levels == w->max_levels ||
+	       (w->nr_levels && level_for(w, expiry) < w->nr_levels);
+}
+
+/*
+ * When a slot should be opened: for its first deadline, or early enough to
+ * bring down a heavy one, but not before R4 allows it, which the last + 1
+ * makes sure of wherever the hand below has been held up.
+ */
+static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number,
+		      const struct wheel_slot *slot)
+{
+	u64 lead, soonest, earliest;
+
+	if (!l || slot->filed <= WHEEL_STEP)
+		return slot->soonest;
+	earliest = (((number - 1) << w->bits) + 1) << w->level[l - 1].shift;
+	lead = slot->filed / w->rate + 1;
+	soonest = slot->soonest > lead ? slot->soonest - lead : 0;
+	return min(slot->soonest, max(earliest, soonest));
+}
+
+/**
+ * wheel_file() - put a timer where its tick belongs
+ * @w: a wheel with at least one level
+ * @id: a timer that is in no list
+ * @expiry: a tick after the one the wheel has been turned to
+ */
+void wheel_file(struct wheel *w, u32 id, u64 expiry)
+{
+	struct wheel_node *node = wheel_node(w, id);
+	unsigned int list = id % WHEEL_LISTS;
+	unsigned int l = level_for(w, expiry);
+	struct wheel_level *level;
+	struct wheel_slot *slot;
+	u64 number;
+	u32 place, name;
+
+	if (likely(l < w->nr_levels)) {
+		level = &w->level[l];
+		number = expiry >> level->shift;
+	} else {
+		level = &w->level[--l];
+		number = level->hand + ring_size(w) - 1;
+	}
+	place = number & (ring_size(w) - 1);
+	slot = &level->slot[place];
+	if (!test_bit(place, level->map)) {
+		__set_bit(place, level->map);
+		memset(slot->head, 0xff, sizeof(slot->head));
+		slot->filed = 0;
+		slot->soonest = expiry;
+	}
+	name = PREV_HEAD | l << LIST_LEVEL_SHIFT | place << LIST_PLACE_SHIFT | list;
+	node->expiry = expiry;
+	node->prev = name;
+	node->next = slot->head[list];
+	if (node->next != WHEEL_NIL)
+		wheel_node(w, node->next)->prev = id;
+	slot->head[list] = id;
+	slot->soonest = min(slot->soonest, expiry);
+	slot->filed++;
+	w->filed++;
+	level->next = min(level->next, expiry);
+	if (unlikely(!(slot->filed % WHEEL_STEP)))
+		level->next = min(level->next, slot_opens(w, l, number, slot));
+}
+
+/**
+ * wheel_move() - give a filed timer another tick
+ * @w: the wheel
+ * @id: a timer that is filed
+ * @expiry: a tick after the one the wheel has been turned to
+ *
+ * A later tick is only stored: its slot is looked at too early, once.
+ */
+void wheel_move(struct wheel *w, u32 id, u64 expiry)
+{
+	struct wheel_node *node = wheel_node(w, id);
+
+	if (expiry >= node->expiry) {
+		node->expiry = expiry;
+		return;
+	}
+	wheel_unlink(w, id);
+	wheel_file(w, id, expiry);
+}
+
+/* Turning */
+
+/* The first slot of a level past its hand that holds timers, or 0. */
+static u64 first_slot(const struct wheel *w, const struct wheel_level *level, u64 after)
+{
+	unsigned int size = ring_size(w);
+	unsigned int from = (after + 1) & (size - 1);
+	unsigned int place = find_next_bit(level->map, size, from);
+	u64 number = after + 1 - from + place;
+
+	if (place == size) {
+		place = find_next_bit(level->map, from, 0);
+		if (place == from)
+			return 0;
+		number += place;
+	}
+	/* All the way round is the slot at the hand, which is open. */
+	return number < level->hand + size ? number : 0;
+}
+
+/* When the level's next slot has to be opened, exactly. */
+static u64 level_next(const struct wheel *w, unsigned int l)
+{
+	const struct wheel_level *level = &w->level[l];
+	u64 next = WHEEL_NEVER, number = level->hand;
+
+	/* No slot opens before the one in front of it starts. */
+	while ((number = first_slot(w, level, number)) &&
+	       (number - 1) << level->shift < next) {
+		u64 opens = slot_opens(w, l, number,
+				       &level->slot[number & (ring_size(w) - 1)]);
+
+		next = min(next, opens);
+	}
+	return next;
+}
+
+/*
+ * Timers that go round the top level need no look before the soonest of them:
+ * a place in the ring may as well stand for the slot some turns later.  Turns
+ * the hand by as many whole turns as its bound @to and the timers allow.
+ */
+static void skip_turns(struct wheel *w, struct wheel_level *level, u64 to)
+{
+	unsigned int size = ring_size(w);
+	u64 next = level->next >> level->shift, last = level->hand + size - 1;
+
+	if (next > last)
+		level->hand += min(next - last, to - level->hand) & ~(u64)(size - 1);
+}
+
+/* Let the hands follow the time, as far as R2 and R3 allow. */
+static void turn(struct wheel *w, u64 now)
+{
+	u64 to = now;
+
+	w->at = max(w->at, now);
+	for (unsigned int l = 0; l < w->nr_levels; l++) {
+		struct wheel_level *level = &w->level[l];
+
+		if (to > level->hand && !(w->open & BIT(l))) {
+			u64 first;
+
+			if (l == w->max_levels - 1)
+				skip_turns(w, level, to);
+			first = first_slot(w, level, level->hand);
+			level->hand = first ? min(to, first - 1) : to;
+		}
+		to = level->hand >> w->bits;
+	}
+}
+
+/*
+ * Move the hand of a level onto its next slot, so that it can be emptied.
+ * Returns false if R4 does not allow it, because the level below is held up.
+ */
+static bool open_slot(struct wheel *w, unsigned int l)
+{
+	struct wheel_level *level = &w->level[l];
+	u64 number = first_slot(w, level, level->hand);
+	struct wheel_slot *slot = &level->slot[number & (ring_size(w) - 1)];
+
+	if (l) {
+		if (level[-1].hand < (number - 1) << w->bits)
+			return false;
+		w->cascades++;
+		if (slot->filed > WHEEL_STEP)
+			w->heavy |= BIT(l);
+	}
+	level->hand = number;
+	w->open |= BIT(l);
+	level->next = level_next(w, l);
+	return true;
+}
+
+/* Take timers out of the open slot of a level; returns how many. */
+static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
+			       unsigned int budget)
+{
+	struct wheel_level *level = &w->level[l];
+	struct wheel_slot *slot = &level->slot[level->hand & (ring_size(w) - 1)];
+	unsigned int list, n;
+
+	for (list = 0; list < WHEEL_LISTS; list++)
+		if (slot->head[list] != WHEEL_NIL)
+			prefetch(wheel_node(w, slot->head[list]));
+
+	for (n = 0, list = 0; n < budget && w->open & BIT(l); list++) {
+		u32 id = slot->head[list % WHEEL_LISTS];
+		struct wheel_node *node;
+
+		if (id == WHEEL_NIL)
+			continue;
+		node = wheel_node(w, id);
+		if (node->next != WHEEL_NIL)
+			prefetch(wheel_node(w, node->next));
+		wheel_unlink(w, id);
+		if (node->expiry <= w->at) {
+			node->expiry = stamp;
+			wheel_push(w, id, WHEEL_DUE, false);
+		} else {
+			wheel_file(w, id, node->expiry);
+			w->moves++;
+		}
+		n++;
+	}
+	return n;
+}
+
+/* The level to attend to first; the upper one, where two are at a tie. */
+static unsigned int soonest_level(const struct wheel *w)
+{
+	unsigned int best = 0;
+
+	for (unsigned int l = 1; l < w->nr_levels; l++)
+		if (w->level[l].next <= w->level[best].next)
+			best = l;
+	return best;
+}
+
+/**
+ * wheel_next() - when wheel_advance() has something to do
+ * @w: the wheel
+ *
+ * Return: a tick, at most one empty look too early; one that has passed, if a
+ * step is half done; WHEEL_NEVER if nothing is filed.
+ */
+u64 wheel_next(const struct wheel *w)
+{
+	if (w->open)
+		return 0;
+	if (!w->filed)
+		return WHEEL_NEVER;
+	return w->level[soonest_level(w)].next;
+}
+
+/**
+ * wheel_turn() - let the hands follow the time, before timers are filed
+ * @w: the wheel
+ * @now: the tick that it is
+ *
+ * Stops short of what is due and not handled yet.
+ */
+void wheel_turn(struct wheel *w, u64 now)
+{
+	u64 next = wheel_next(w);
+
+	if (next)
+		turn(w, min(now, next - 1));
+}
+
+/**
+ * wheel_advance() - bring timers down and find those that are due
+ * @w: a wheel with at least one level
+ * @now: the tick up to which timers are due; ticks do not go back
+ * @stamp: left in the node of each timer that is put into the due queue
+ * @budget: how many timers to handle at the most
+ *
+ * Can be called again to go on where the budget ran out; timers may be filed,
+ * moved and unlinked in between.
+ *
+ * Return: how many timers were handled. Less than @budget: all are.
+ */
+unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
+			   unsigned int budget)
+{
+	unsigned int done = 0;
+
+	while (done < budget) {
+		u32 light = w->open & ~w->heavy;
+		unsigned int l;
+		u64 next;
+
+		if (light) {
+			done += empty_slot(w, __ffs(light), stamp, budget - done);
+			continue;
+		}
+		l = soonest_level(w);
+		next = w->level[l].next;
+		if (next > now) {
+			turn(w, now);
+			if (!w->open)
+				break;
+			l = __ffs(w->open);
+		} else if (!(w->open & BIT(l))) {
+			/* A cancel leaves next too early, which is seen here. */
+			w->level[l].next = level_next(w, l);
+			if (w->level[l].next > next)
+				continue;
+			turn(w, next ? next - 1 : 0);
+			w->at = max(w->at, next);
+			if (open_slot(w, l))
+				continue;
+			if (WARN_ON_ONCE(!w->open))
+				break;
+			l = __ffs(w->open);
+		}
+		/* A heavy slot, behind all others or in the way of the next. */
+		done += empty_slot(w, l, stamp, budget - done);
+	}
+	return done;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The wheel: a hierarchical timing wheel that cascades, in bounded steps.
+ *
+ * It knows ids and the ticks at which they expire, and nothing of devices,
+ * clocks or users.  The same source runs in the module and in user space.
+ * docs/wheel.md explains it; wheel.c says how.
+ *
+ * Locking: none of its own.  The owner serialises all calls on one wheel,
+ * except the allocations, which change nothing.
+ */
+#ifndef TWHEEL_WHEEL_H
+#define TWHEEL_WHEEL_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include "compat/user.h"
+#endif
+
+#define WHEEL_MAX_LEVELS	16
+#define WHEEL_MAX_SLOTS		4096
+#define WHEEL_MAX_CAPACITY	(1U << 24)
+
+/* "No timer": ends a list. */
+#define WHEEL_NIL		0xffffffffU
+/* "No tick": later than all others. */
+#define WHEEL_NEVER		(~0ULL)
+
+/* Timers that a step may handle; a slot with more is brought down early. */
+#define WHEEL_STEP		64
+
+#define WHEEL_CHUNK_SHIFT	8
+#define WHEEL_CHUNK_TIMERS	(1U << WHEEL_CHUNK_SHIFT)
+
+/* Lists in a slot: walking four at a time overlaps their cache misses. */
+#define WHEEL_LISTS		4
+
+/**
+ * struct wheel_node - the part of a timer that the wheel works on
+ * @expiry: tick at which it is due.  May be later than its slot tells, after
+ *	a lazy move.  In the due queue: the owner's stamp of the pass that
+ *	found it due.
+ * @next: id of the next timer in the list, or WHEEL_NIL
+ * @prev: which kind of list, and the id of the previous timer; of the first
+ *	timer, the name of the list instead.  So unlinking computes nothing.
+ *
+ * 16 bytes, four to a cache line, apart from what only the owner needs.
+ */
+struct wheel_node {
+	u64	expiry;
+	u32	next;
+	u32	prev;
+};
+
+/**
+ * enum wheel_where - where a timer is
+ * @WHEEL_FILED: in a slot
+ * @WHEEL_DUE: in the due queue
+ * @WHEEL_POOL: in the pool of free ids
+ * @WHEEL_OUT: in no list
+ */
+enum wheel_where {
+	WHEEL_FILED	= 0,
+	WHEEL_DUE	= 1,
+	WHEEL_POOL	= 2,
+	WHEEL_OUT	= 3,
+};
+
+/* Bytes beside each node for the owner. */
+#define WHEEL_LOAD	32
+
+/**
+ * struct wheel_chunk - memory for 256 timers, three pages
+ * @node: what the wheel works on
+ * @load: what the owner keeps of each timer; the wheel does not look at it
+ */
+struct wheel_chunk {
+	struct wheel_node	node[WHEEL_CHUNK_TIMERS];
+	u8			load[WHEEL_CHUNK_TIMERS][WHEEL_LOAD];
+};
+
+/**
+ * struct wheel_slot - the timers of one span of ticks
+ * @soonest: lower bound of their expiries, at most one empty look too early
+ * @filed: how many were filed since it was empty; an upper bound
+ * @unused: makes it 32 bytes, two to a cache line
+ * @head: first timer of each list
+ */
+struct wheel_slot {
+	u64	soonest;
+	u32	filed;
+	u32	unused;
+	u32	head[WHEEL_LISTS];
+};
+
+/**
+ * struct wheel_level - a ring of slots
+ * @hand: number of the slot opened last, counted from tick 0.  Its ring holds
+ *	the slots from hand + 1 to hand + 2 * slots - 1; the slot at the hand
+ *	itself is empty, unless it is open.
+ * @next: lower bound of the tick at which a slot has to be opened
+ * @shift: a slot spans 1 << shift ticks
+ * @slot: the ring: twice as many slots as the level below turns through in
+ *	one slot of this one, so that the next slot can come down while the
+ *	level below still turns
+ * @map: a bit for each slot that holds timers
+ * @small_map: @map, when it is small
+ */
+struct wheel_level {
+	u64			hand;
+	u64			next;
+	unsigned int		shift;
+	struct wheel_slot	*slot;
+	unsigned long		*map;
+	unsigned long		small_map[128 / (8 * sizeof(long))];
+};
+
+/**
+ * struct wheel_queue - a list outside the slots, with two ends
+ * @head: first timer, or WHEEL_NIL
+ * @tail: last timer, or WHEEL_NIL
+ * @count: how many
+ */
+struct wheel_queue {
+	u32	head;
+	u32	tail;
+	u32	count;
+};
+
+/**
+ * struct wheel - a timing wheel
+ * @chunk: directory of the chunks, by id; NULL until the first is added
+ * @nr_chunks: how many there are
+ * @capacity: ids are below this
+ * @bits: log2 of the slots that a level turns through
+ * @nr_levels: levels in use
+ * @max_levels: levels that may come into use
+ * @at: tick up to which timers are due; never before the hand of level 0
+ * @rate: timers that can be brought down in one tick, a cautious guess
+ * @open: levels whose slot at the hand is being emptied, as bits
+ * @heavy: those of them with more than a step's worth, as bits
+ * @filed: timers in slots
+ * @moves: timers filed again, counted
+ * @cascades: upper slots opened, counted
+ * @queue: the due queue and the pool, by enum wheel_where - 1
+ * @memory: bytes allocated
+ * @level: the levels, finest first
+ */
+struct wheel {
+	struct wheel_chunk	**chunk;
+	u32			nr_chunks;
+	u32			capacity;
+	unsigned int		bits;
+	unsigned int		nr_levels;
+	unsigned int		max_levels;
+	u64			at;
+	u64			rate;
+	u32			open;
+	u32			heavy;
+	u32			filed;
+	u64			moves;
+	u64			cascades;
+	struct wheel_queue	queue[2];
+	size_t			memory;
+	struct wheel_level	level[WHEEL_MAX_LEVELS];
+};
+
+void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
+		unsigned int slots, u64 rate, u64 now);
+void wheel_destroy(struct wheel *w);
+
+struct wheel_chunk **wheel_directory_alloc(const struct wheel *w);
+void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory);
+struct wheel_chunk *wheel_chunk_alloc(void);
+void wheel_chunk_free(struct wheel_chunk *chunk);
+void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk);
+u32 wheel_timers_held(const struct wheel *w);
+struct wheel_slot *wheel_level_alloc(const struct wheel *w);
+void wheel_level_free(struct wheel_slot *slots);
+void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
+
+bool wheel_reaches(const struct wheel *w, u64 expiry);
+void wheel_file(struct wheel *w, u32 id, u64 expiry);
+void wheel_move(struct wheel *w, u32 id, u64 expiry);
+void wheel_unlink(struct wheel *w, u32 id);
+void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
+
+void wheel_turn(struct wheel *w, u64 now);
+unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
+			   unsigned int budget);
+u64 wheel_next(const struct wheel *w);
+
+/* Is there memory for this timer? */
+static inline bool wheel_has(const struct wheel *w, u32 id)
+{
+	return w->chunk && w->chunk[id >> WHEEL_CHUNK_SHIFT];
+}
+
+static inline struct wheel_node *wheel_node(const struct wheel *w, u32 id)
+{
+	return &w->chunk[id >> WHEEL_CHUNK_SHIFT]->node[id & (WHEEL_CHUNK_TIMERS - 1)];
+}
+
+static inline void *wheel_load(const struct wheel *w, u32 id)
+{
+	return w->chunk[id >> WHEEL_CHUNK_SHIFT]->load[id & (WHEEL_CHUNK_TIMERS - 1)];
+}
+
+/* The kind of list is kept in two bits of prev. */
+#define WHEEL_WHERE_SHIFT	29
+
+static inline enum wheel_where wheel_where(const struct wheel_node *node)
+{
+	return (node->prev >> WHEEL_WHERE_SHIFT) & 3;
+}
+
+static inline struct wheel_queue *wheel_queue(struct wheel *w, enum wheel_where where)
+{
+	return &w->queue[where - 1];
+}
+
+/* Is a slot half emptied: is there work left that is due already? */
+static inline bool wheel_open(const struct wheel *w)
+{
+	return w->open;
+}
+
+#endif /* TWHEEL_WHEEL_H */
