@@ -116,7 +116,7 @@ static u64 overruns_of(const struct timer *t, u64 now)
  * @tick: ns, not 0
  * @now: ns
  */
-void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
+WHEEL_API void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
 		 unsigned int slots, u64 tick, u64 now)
 {
 	memset(ts, 0, sizeof(*ts));
@@ -154,21 +154,19 @@ static bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 dea
 
 static enum twheel_state timer_state(const struct timers *ts, u32 id)
 {
+	enum wheel_where where = wheel_where(wheel_node(&ts->wheel, id));
 	const struct timer *t = timer_of(ts, id);
 
-	switch (wheel_where(wheel_node(&ts->wheel, id))) {
-	case WHEEL_FILED:
+	if (where == WHEEL_FILED)
 		return TWHEEL_STATE_PENDING;
-	case WHEEL_DUE:
+	if (where == WHEEL_DUE)
 		return TWHEEL_STATE_EXPIRED;
-	default:
-		if (t->deadline == TIMER_NONE)
-			return TWHEEL_STATE_IDLE;
-		/* A periodic timer whose event is being read goes on. */
-		if (t->interval && t->deadline != TIMER_DELIVERED)
-			return TWHEEL_STATE_PENDING;
-		return TWHEEL_STATE_DELIVERED;
-	}
+	if (t->deadline == TIMER_NONE)
+		return TWHEEL_STATE_IDLE;
+	/* A periodic timer whose event is being read goes on. */
+	if (t->interval && t->deadline != TIMER_DELIVERED)
+		return TWHEEL_STATE_PENDING;
+	return TWHEEL_STATE_DELIVERED;
 }
 
 static bool state_armed(enum twheel_state state)
@@ -184,18 +182,26 @@ static void timer_end(struct timers *ts, u32 id, u64 how)
 		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
 }
 
-/* File a timer that is in no list, or make it due if its time has come. */
-static void timer_start(struct timers *ts, u32 id, u64 now)
+/* A timer that is in no list has come due. */
+static void timer_due(struct timers *ts, u32 id, u64 now)
 {
-	struct timer *t = timer_of(ts, id);
-
-	if (t->deadline > now) {
-		wheel_file(&ts->wheel, id, expiry_of(ts, t->deadline, t->slack));
-		return;
-	}
 	wheel_node(&ts->wheel, id)->expiry = now;
 	wheel_push(&ts->wheel, id, WHEEL_DUE, false);
 	ts->fired++;
+}
+
+/* Go on with a timer that was taken out of its list. */
+static void timer_resume(struct timers *ts, u32 id, u64 now)
+{
+	const struct timer *t = timer_of(ts, id);
+
+	if (t->deadline > now) {
+		u64 expiry = expiry_of(ts, t->deadline, t->slack);
+
+		wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
+	} else {
+		timer_due(ts, id, now);
+	}
 }
 
 /* Free ids */
@@ -237,9 +243,15 @@ static int free_id(struct timers *ts, u32 *id, enum timers_need *need)
  *
  * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
  */
-int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
+WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
 {
-	if (op->flags & ~(TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE))
+	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE;
+
+	/* The plain one-shot, which is nearly all of them. */
+	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
+	      op->interval | op->slack) && op->id < ts->wheel.capacity)
+		return 0;
+	if (op->flags & ~flags)
 		return -EOPNOTSUPP;
 	if (op->reserved)
 		return -EINVAL;
@@ -266,7 +278,7 @@ int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
  *
  * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
  */
-int timers_check_cancel(const struct timers *ts, const struct twheel_op *op)
+WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_op *op)
 {
 	if (op->flags)
 		return -EOPNOTSUPP;
@@ -274,6 +286,13 @@ int timers_check_cancel(const struct timers *ts, const struct twheel_op *op)
 	    op->cookie || op->count)
 		return -EINVAL;
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
+}
+
+/* The level that a periodic timer will need later. */
+static unsigned int period_level(const struct timers *ts, const struct twheel_op *op,
+				 u64 now)
+{
+	return wheel_level(&ts->wheel, expiry_of(ts, add_times(now, op->interval), 0) + 1);
 }
 
 /**
@@ -287,23 +306,26 @@ int timers_check_cancel(const struct timers *ts, const struct twheel_op *op)
  * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
  * again; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
  */
-int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
+WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	       enum timers_need *need, u32 *need_id)
 {
 	struct wheel *w = &ts->wheel;
-	u64 deadline = op->deadline, expiry;
 	enum twheel_state state = TWHEEL_STATE_IDLE;
-	unsigned int slack;
+	u64 deadline = min(op->deadline, (u64)KTIME_MAX), expiry = 0;
+	unsigned int level = 0;
+	enum wheel_where where;
+	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
 	struct timer *t;
 	u32 id = op->id;
 	int ret;
 
-	if (id == TWHEEL_ID_ANY) {
+	if (unlikely(id == TWHEEL_ID_ANY)) {
 		ret = free_id(ts, need_id, need);
 		if (ret)
 			return ret;
 		id = *need_id;
-	} else if (wheel_has(w, id)) {
+		t = timer_of(ts, id);
+	} else if (likely(wheel_has(w, id))) {
 		t = timer_of(ts, id);
 		state = timer_state(ts, id);
 		if (op->generation && op->generation != t->generation)
@@ -321,21 +343,15 @@ int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		*need_id = id;
 		return -EAGAIN;
 	}
-	t = timer_of(ts, id);
 
-	deadline = op->flags & TWHEEL_ARM_RELATIVE && deadline ?
-		   add_times(now, min(deadline, (u64)KTIME_MAX)) :
-		   min(deadline, (u64)KTIME_MAX);
-	slack = slack_encode(ticks_of(ts, op->slack));
-	expiry = expiry_of(ts, deadline, slack);
-	if (deadline > now) {
-		u64 furthest = expiry;
-
+	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
+		deadline = add_times(now, deadline);
+	if (likely(deadline > now)) {
+		expiry = expiry_of(ts, deadline, slack);
+		level = wheel_level(w, expiry);
 		/* A later period must find its level too. */
-		if (op->interval)
-			furthest = max(expiry, expiry_of(ts, add_times(now, op->interval),
-							 slack));
-		if (!wheel_reaches(w, furthest)) {
+		if (wheel_level_missing(w, level) ||
+		    (op->interval && wheel_level_missing(w, period_level(ts, op, now)))) {
 			*need = TIMERS_NEED_LEVEL;
 			return -EAGAIN;
 		}
@@ -345,24 +361,28 @@ int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (!++t->generation)
 		t->generation = 1;
 	t->cookie = op->cookie;
+	t->deadline = deadline;
 	t->interval = op->interval;
 	t->count = op->count;
 	t->slack = slack;
-	t->deadline = deadline;
 	ts->arms++;
-	if (wheel_where(wheel_node(w, id)) == WHEEL_FILED && deadline > now) {
-		wheel_move(w, id, expiry);
-	} else {
-		if (wheel_where(wheel_node(w, id)) != WHEEL_OUT)
-			wheel_unlink(w, id);
-		if (deadline)
-			timer_start(ts, id, now);
-		else
-			timer_end(ts, id, TIMER_NONE);
-	}
 	op->id = id;
 	op->generation = t->generation;
 	op->state = state;
+
+	where = wheel_where(wheel_node(w, id));
+	if (likely(deadline > now)) {
+		if (unlikely(where == WHEEL_DUE || where == WHEEL_POOL))
+			wheel_unlink(w, id);
+		wheel_file(w, id, expiry, level);
+		return 0;
+	}
+	if (where != WHEEL_OUT)
+		wheel_unlink(w, id);
+	if (deadline)
+		timer_due(ts, id, now);
+	else
+		timer_end(ts, id, TIMER_NONE);
 	return 0;
 }
 
@@ -373,7 +393,7 @@ int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
  *
  * Return: 0, or -ESTALE.
  */
-int timers_cancel(struct timers *ts, struct twheel_op *op)
+WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
 {
 	u32 id = op->id;
 	struct timer *t;
@@ -425,7 +445,7 @@ static void timer_tell(const struct timers *ts, u32 id, enum twheel_state state,
  *
  * Return: 0, -EINVAL, -ERANGE or -ESTALE.
  */
-int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now)
+WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now)
 {
 	u32 id = record->id, generation = record->generation;
 	enum twheel_state state;
@@ -462,7 +482,7 @@ int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now)
  *
  * Return: how many.
  */
-unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
+WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 			  unsigned int nr, u64 now)
 {
 	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
@@ -500,7 +520,7 @@ unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
  *
  * Periodic timers are filed for their next period, in phase.
  */
-void timers_commit(struct timers *ts, const struct twheel_event *events,
+WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *events,
 		   unsigned int nr, u64 now)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -518,7 +538,7 @@ void timers_commit(struct timers *ts, const struct twheel_event *events,
 		t->deadline = add_times(t->deadline, (event->overruns + 1) * t->interval);
 		if (t->count)
 			t->count -= event->overruns + 1;
-		timer_start(ts, event->id, now);
+		timer_resume(ts, event->id, now);
 	}
 }
 
@@ -528,7 +548,7 @@ void timers_commit(struct timers *ts, const struct twheel_event *events,
  * @events: from timers_claim()
  * @nr: how many
  */
-void timers_put_back(struct timers *ts, const struct twheel_event *events,
+WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *events,
 		     unsigned int nr)
 {
 	while (nr--)
@@ -552,7 +572,7 @@ void timers_put_back(struct timers *ts, const struct twheel_event *events,
  *
  * Return: how many were written.
  */
-unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
+WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
 			 unsigned int nr, u32 *cursor, bool drain, u64 now)
 {
 	struct wheel *w = &ts->wheel;
@@ -584,7 +604,7 @@ unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
  * @records: from timers_list()
  * @nr: how many
  */
-void timers_drained(struct timers *ts, const struct twheel_timer *records,
+WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *records,
 		    unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -604,7 +624,7 @@ void timers_drained(struct timers *ts, const struct twheel_timer *records,
  * @nr: how many
  * @now: ns
  */
-void timers_undrain(struct timers *ts, const struct twheel_timer *records,
+WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *records,
 		    unsigned int nr, u64 now)
 {
 	while (nr--) {
@@ -615,7 +635,7 @@ void timers_undrain(struct timers *ts, const struct twheel_timer *records,
 		if (r->state == TWHEEL_STATE_EXPIRED)
 			wheel_push(&ts->wheel, r->id, WHEEL_DUE, true);
 		else
-			timer_start(ts, r->id, now);
+			timer_resume(ts, r->id, now);
 	}
 }
 
@@ -626,7 +646,7 @@ void timers_undrain(struct timers *ts, const struct twheel_timer *records,
  * @ts: the timers
  * @now: ns
  */
-void timers_turn(struct timers *ts, u64 now)
+WHEEL_API void timers_turn(struct timers *ts, u64 now)
 {
 	wheel_turn(&ts->wheel, ticks_of(ts, now));
 }
@@ -639,7 +659,7 @@ void timers_turn(struct timers *ts, u64 now)
  *
  * Return: how many were handled. Less than @budget: all that are due.
  */
-unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget)
+WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget)
 {
 	u32 expired = timers_expired(ts);
 	unsigned int done;
@@ -657,7 +677,7 @@ unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget)
  *
  * Return: ns; KTIME_MAX: never; 0: at once.
  */
-u64 timers_next(const struct timers *ts)
+WHEEL_API u64 timers_next(const struct timers *ts)
 {
 	u64 next = wheel_next(&ts->wheel);
 

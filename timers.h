@@ -76,33 +76,33 @@ enum timers_need {
 	TIMERS_NEED_LEVEL,
 };
 
-void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
+WHEEL_API void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
 		 unsigned int slots, u64 tick, u64 now);
 
-int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
-int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);
-int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
+WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
+WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);
+WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	       enum timers_need *need, u32 *need_id);
-int timers_cancel(struct timers *ts, struct twheel_op *op);
-int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now);
+WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op);
+WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now);
 
-unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
+WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 			  unsigned int nr, u64 now);
-void timers_commit(struct timers *ts, const struct twheel_event *events,
+WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *events,
 		   unsigned int nr, u64 now);
-void timers_put_back(struct timers *ts, const struct twheel_event *events,
+WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *events,
 		     unsigned int nr);
 
-unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
+WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
 			 unsigned int nr, u32 *cursor, bool drain, u64 now);
-void timers_drained(struct timers *ts, const struct twheel_timer *records,
+WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *records,
 		    unsigned int nr);
-void timers_undrain(struct timers *ts, const struct twheel_timer *records,
+WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *records,
 		    unsigned int nr, u64 now);
 
-unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
-u64 timers_next(const struct timers *ts);
-void timers_turn(struct timers *ts, u64 now);
+WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
+WHEEL_API u64 timers_next(const struct timers *ts);
+WHEEL_API void timers_turn(struct timers *ts, u64 now);
 
 /* How many events wait to be read. */
 static inline u32 timers_expired(const struct timers *ts)

@@ -36,6 +36,8 @@
 #include <linux/xarray.h>
 
 #include "compat/kernel.h"
+
+#define WHEEL_API static
 #include "twheel.h"
 
 #include "wheel.c"
@@ -427,6 +429,53 @@ static unsigned int whole(unsigned int nr, size_t size, size_t left)
 	return nr - DIV_ROUND_UP(left, size);
 }
 
+/*
+ * What an operation writes back: its last 16 bytes.  Operations must not be
+ * carried out if their results have no place to go, so these are first written
+ * as they were read.
+ */
+#define RESULT_SIZE	(sizeof(struct twheel_op) - offsetof(struct twheel_op, id))
+
+static bool result_writable(struct twheel_op __user *user, const struct twheel_op *op)
+{
+	return !copy_to_user(&user->id, &op->id, RESULT_SIZE);
+}
+
+/* For how many of the operations can results be written? */
+static unsigned int results_writable(struct twheel_op __user *array,
+				     const struct twheel_op *ops, unsigned int nr)
+{
+	unsigned int n;
+
+	/* A copy's worth touches two pages at the most. */
+	static_assert((COPY_MAX - 1) * sizeof(*ops) + RESULT_SIZE <= PAGE_SIZE);
+	if (result_writable(array, ops) && result_writable(array + nr - 1, ops + nr - 1))
+		return nr;
+	for (n = 0; n < nr; n++)
+		if (!result_writable(array + n, ops + n))
+			break;
+	return n;
+}
+
+/* Tell the results; returns how many could be. */
+static unsigned int write_results(struct twheel_op __user *array,
+				  const struct twheel_op *ops, unsigned int nr)
+{
+	unsigned int n = 0;
+
+	if (!user_write_access_begin(array, nr * sizeof(*ops)))
+		return 0;
+	for (; n < nr; n++) {
+		unsafe_put_user(ops[n].id, &array[n].id, out);
+		unsafe_put_user(ops[n].generation, &array[n].generation, out);
+		unsafe_put_user(ops[n].state, &array[n].state, out);
+		unsafe_put_user(ops[n].result, &array[n].result, out);
+	}
+out:
+	user_write_access_end();
+	return n;
+}
+
 static int twheel_submit(struct twheel *tw, void *arg)
 {
 	struct twheel_submit *submit = arg;
@@ -452,17 +501,14 @@ static int twheel_submit(struct twheel *tw, void *arg)
 
 	do {
 		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
-		/*
-		 * Written back as they were read: what has no room for its
-		 * result must not be carried out.
-		 */
 		nr = whole(nr, size, copy_from_user(ops, array, nr * size));
-		nr = whole(nr, size, copy_to_user(array, ops, nr * size));
+		if (nr)
+			nr = results_writable(array, ops, nr);
 		if (!nr)
 			break;
 		chosen = chosen_ids(ops, nr);
 		twheel_do_ops(tw, ops, nr);
-		told = whole(nr, size, copy_to_user(array, ops, nr * size));
+		told = write_results(array, ops, nr);
 		/* Only if the array was unmapped meanwhile. */
 		if (unlikely(told < nr))
 			twheel_undo(tw, ops + told, nr - told, chosen >> told);

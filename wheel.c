@@ -78,7 +78,7 @@ static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
 
 static unsigned int ring_size(const struct wheel *w)
 {
-	return 2U << w->bits;
+	return w->mask + 1;
 }
 
 /* A ring and, if it does not fit into the level, its map behind it. */
@@ -107,12 +107,14 @@ static size_t directory_bytes(const struct wheel *w)
  * @rate: how many timers can be brought down in one tick, at least 1
  * @now: the tick it starts from
  */
-void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
+WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 		unsigned int slots, u64 rate, u64 now)
 {
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
 	w->bits = ilog2(roundup_pow_of_two(max(slots, 4U)));
+	w->per_bits = (1 << 16) / w->bits + 1;
+	w->mask = (2U << w->bits) - 1;
 	w->max_levels = DIV_ROUND_UP(64, w->bits);
 	w->max_levels = min(w->max_levels, levels ? levels : WHEEL_MAX_LEVELS);
 	w->rate = rate;
@@ -125,7 +127,7 @@ void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
  * wheel_destroy() - free all memory of a wheel, timers and all
  * @w: the wheel
  */
-void wheel_destroy(struct wheel *w)
+WHEEL_API void wheel_destroy(struct wheel *w)
 {
 	unsigned int i;
 
@@ -146,7 +148,7 @@ void wheel_destroy(struct wheel *w)
  * Return: the directory, for wheel_add_directory() or kvfree(), or NULL.
  * Sleeps.
  */
-struct wheel_chunk **wheel_directory_alloc(const struct wheel *w)
+WHEEL_API struct wheel_chunk **wheel_directory_alloc(const struct wheel *w)
 {
 	return kvzalloc(directory_bytes(w), WHEEL_GFP);
 }
@@ -156,7 +158,7 @@ struct wheel_chunk **wheel_directory_alloc(const struct wheel *w)
  * @w: a wheel without one
  * @directory: from wheel_directory_alloc(); the wheel owns it from now on
  */
-void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory)
+WHEEL_API void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory)
 {
 	w->chunk = directory;
 	w->memory += directory_bytes(w);
@@ -168,7 +170,7 @@ void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory)
  * Return: the chunk, for wheel_add_chunk() or wheel_chunk_free(), or NULL.
  * Sleeps.
  */
-struct wheel_chunk *wheel_chunk_alloc(void)
+WHEEL_API struct wheel_chunk *wheel_chunk_alloc(void)
 {
 	struct wheel_chunk *chunk = alloc_pages_exact(sizeof(*chunk), WHEEL_GFP);
 
@@ -177,7 +179,7 @@ struct wheel_chunk *wheel_chunk_alloc(void)
 	return chunk;
 }
 
-void wheel_chunk_free(struct wheel_chunk *chunk)
+WHEEL_API void wheel_chunk_free(struct wheel_chunk *chunk)
 {
 	free_pages_exact(chunk, sizeof(*chunk));
 }
@@ -188,7 +190,7 @@ void wheel_chunk_free(struct wheel_chunk *chunk)
  * @id: one that has no memory yet
  * @chunk: from wheel_chunk_alloc(); the wheel owns it from now on
  */
-void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk)
+WHEEL_API void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk)
 {
 	w->chunk[id >> WHEEL_CHUNK_SHIFT] = chunk;
 	w->nr_chunks++;
@@ -199,7 +201,7 @@ void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk)
  * wheel_timers_held() - for how many timers there is memory
  * @w: the wheel
  */
-u32 wheel_timers_held(const struct wheel *w)
+WHEEL_API u32 wheel_timers_held(const struct wheel *w)
 {
 	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
 }
@@ -211,12 +213,12 @@ u32 wheel_timers_held(const struct wheel *w)
  * Return: its slots, for wheel_add_level() or wheel_level_free(), or NULL.
  * Sleeps.
  */
-struct wheel_slot *wheel_level_alloc(const struct wheel *w)
+WHEEL_API struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 {
 	return kvzalloc(level_bytes(w), WHEEL_GFP);
 }
 
-void wheel_level_free(struct wheel_slot *slots)
+WHEEL_API void wheel_level_free(struct wheel_slot *slots)
 {
 	kvfree(slots);
 }
@@ -226,7 +228,7 @@ void wheel_level_free(struct wheel_slot *slots)
  * @w: a wheel with fewer levels than it may have
  * @slots: from wheel_level_alloc(); the wheel owns them from now on
  */
-void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
+WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 {
 	unsigned int l = w->nr_levels++;
 	struct wheel_level *level = &w->level[l];
@@ -242,34 +244,61 @@ void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 
 /* Lists */
 
-/* The head that a list's first timer names. */
-static u32 *list_head(struct wheel *w, u32 prev)
-{
-	enum wheel_where where = (prev >> WHEEL_WHERE_SHIFT) & 3;
-	u32 name = prev & PREV_ID;
-
-	if (where != WHEEL_FILED)
-		return &wheel_queue(w, where)->head;
-	return w->level[name >> LIST_LEVEL_SHIFT]
-		.slot[(name >> LIST_PLACE_SHIFT) & (ring_size(w) - 1)]
-		.head + name % WHEEL_LISTS;
-}
-
 static bool slot_empty(const struct wheel_slot *slot)
 {
 	return (slot->head[0] & slot->head[1] & slot->head[2] & slot->head[3]) == WHEEL_NIL;
 }
 
-/* A slot has lost its last timer. */
-static void slot_emptied(struct wheel *w, unsigned int l, u32 place)
+/* The first timer of a slot's list is gone; perhaps it was the only one. */
+static void slot_unlink(struct wheel *w, u32 name, u32 next)
 {
+	unsigned int l = name >> LIST_LEVEL_SHIFT;
+	u32 place = (name >> LIST_PLACE_SHIFT) & w->mask;
 	struct wheel_level *level = &w->level[l];
+	struct wheel_slot *slot = &level->slot[place];
 
+	slot->head[name % WHEEL_LISTS] = next;
+	if (next != WHEEL_NIL || !slot_empty(slot))
+		return;
 	__clear_bit(place, level->map);
-	if ((level->hand & (ring_size(w) - 1)) == place) {
+	if ((level->hand & w->mask) == place) {
 		w->open &= ~BIT(l);
 		w->heavy &= ~BIT(l);
 	}
+}
+
+/* Take a timer out of its slot. */
+static void unlink_filed(struct wheel *w, struct wheel_node *node)
+{
+	u32 next = node->next, prev = node->prev;
+
+	node->prev = PREV_OUT;
+	w->filed--;
+	if (next != WHEEL_NIL)
+		wheel_node(w, next)->prev = prev;
+	if (prev & PREV_HEAD)
+		slot_unlink(w, prev & PREV_ID, next);
+	else
+		wheel_node(w, prev)->next = next;
+}
+
+/* Take a timer out of the due queue or the pool. */
+static void unlink_queued(struct wheel *w, struct wheel_node *node)
+{
+	struct wheel_queue *queue = wheel_queue(w, wheel_where(node));
+	u32 next = node->next;
+	u32 prev = node->prev & PREV_HEAD ? WHEEL_NIL : node->prev & PREV_ID;
+
+	if (next == WHEEL_NIL)
+		queue->tail = prev;
+	else
+		wheel_node(w, next)->prev = node->prev;
+	if (prev == WHEEL_NIL)
+		queue->head = next;
+	else
+		wheel_node(w, prev)->next = next;
+	node->prev = PREV_OUT;
+	queue->count--;
 }
 
 /**
@@ -277,37 +306,14 @@ static void slot_emptied(struct wheel *w, unsigned int l, u32 place)
  * @w: the wheel
  * @id: a timer that is filed, due or in the pool
  */
-void wheel_unlink(struct wheel *w, u32 id)
+WHEEL_API void wheel_unlink(struct wheel *w, u32 id)
 {
 	struct wheel_node *node = wheel_node(w, id);
-	enum wheel_where where = wheel_where(node);
-	u32 next = node->next, prev = node->prev;
 
-	node->prev = PREV_OUT;
-	if (next != WHEEL_NIL)
-		wheel_node(w, next)->prev = prev;
-	if (prev & PREV_HEAD)
-		*list_head(w, prev) = next;
+	if (likely(wheel_where(node) == WHEEL_FILED))
+		unlink_filed(w, node);
 	else
-		wheel_node(w, prev & PREV_ID)->next = next;
-
-	if (where == WHEEL_FILED) {
-		w->filed--;
-		if (next == WHEEL_NIL && prev & PREV_HEAD) {
-			u32 name = prev & PREV_ID;
-			u32 place = (name >> LIST_PLACE_SHIFT) & (ring_size(w) - 1);
-			unsigned int l = name >> LIST_LEVEL_SHIFT;
-
-			if (slot_empty(&w->level[l].slot[place]))
-				slot_emptied(w, l, place);
-		}
-	} else {
-		struct wheel_queue *queue = wheel_queue(w, where);
-
-		queue->count--;
-		if (next == WHEEL_NIL)
-			queue->tail = prev & PREV_HEAD ? WHEEL_NIL : prev & PREV_ID;
-	}
+		unlink_queued(w, node);
 }
 
 /**
@@ -319,7 +325,7 @@ void wheel_unlink(struct wheel *w, u32 id)
  *
  * The timer itself is the entry: there is always room.
  */
-void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
+WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
 {
 	struct wheel_queue *queue = wheel_queue(w, where);
 	struct wheel_node *node = wheel_node(w, id);
@@ -344,39 +350,31 @@ void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
 
 /* Filing */
 
-/* The first level that can reach a tick this far off; see R2. */
-static unsigned int first_level(const struct wheel *w, u64 delta)
+/**
+ * wheel_level() - the lowest level whose ring reaches a tick
+ * @w: the wheel
+ * @expiry: a tick after the one the wheel has been turned to
+ *
+ * Return: a level for wheel_file(); the number of levels, if none reaches it.
+ * A timer that is filed there all the same goes round.
+ */
+WHEEL_API unsigned int wheel_level(const struct wheel *w, u64 expiry)
 {
-	unsigned int turns = delta ? (fls64(delta) - 1) / w->bits : 0;
-
-	return turns > 1 ? turns - 1 : 0;
-}
-
-/* The lowest level whose ring reaches a tick, or nr_levels. */
-static unsigned int level_for(const struct wheel *w, u64 expiry)
-{
-	unsigned int l = first_level(w, expiry - w->level[0].hand);
+	/*
+	 * Most levels are not tried: one of which a whole turn ends before the
+	 * tick does not reach it, and R2 keeps the next hand behind the tick.
+	 */
+	u64 delta = expiry - w->level[0].hand;
+	unsigned int turns = ((fls64(delta) - 1) * w->per_bits) >> 16;
+	unsigned int l = delta >> w->bits ? turns - 1 : 0;
 
 	for (; l < w->nr_levels; l++) {
 		const struct wheel_level *level = &w->level[l];
 
-		if ((expiry >> level->shift) - level->hand < ring_size(w))
+		if ((expiry >> level->shift) - level->hand <= w->mask)
 			return l;
 	}
 	return w->nr_levels;
-}
-
-/**
- * wheel_reaches() - can the wheel file this tick without going round?
- * @w: the wheel
- * @expiry: a tick
- *
- * Return: false if another level should be added first.
- */
-bool wheel_reaches(const struct wheel *w, u64 expiry)
-{
-	return w->nr_levels == w->max_levels ||
-	       (w->nr_levels && level_for(w, expiry) < w->nr_levels);
 }
 
 /*
@@ -397,30 +395,24 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number,
 	return min(slot->soonest, max(earliest, soonest));
 }
 
-/**
- * wheel_file() - put a timer where its tick belongs
- * @w: a wheel with at least one level
- * @id: a timer that is in no list
- * @expiry: a tick after the one the wheel has been turned to
- */
-void wheel_file(struct wheel *w, u32 id, u64 expiry)
+/* File a timer that is in no list. */
+static void file(struct wheel *w, u32 id, u64 expiry, unsigned int l)
 {
 	struct wheel_node *node = wheel_node(w, id);
 	unsigned int list = id % WHEEL_LISTS;
-	unsigned int l = level_for(w, expiry);
 	struct wheel_level *level;
 	struct wheel_slot *slot;
+	u32 place, next;
 	u64 number;
-	u32 place, name;
 
 	if (likely(l < w->nr_levels)) {
 		level = &w->level[l];
 		number = expiry >> level->shift;
 	} else {
 		level = &w->level[--l];
-		number = level->hand + ring_size(w) - 1;
+		number = level->hand + w->mask;
 	}
-	place = number & (ring_size(w) - 1);
+	place = number & w->mask;
 	slot = &level->slot[place];
 	if (!test_bit(place, level->map)) {
 		__set_bit(place, level->map);
@@ -428,39 +420,43 @@ void wheel_file(struct wheel *w, u32 id, u64 expiry)
 		slot->filed = 0;
 		slot->soonest = expiry;
 	}
-	name = PREV_HEAD | l << LIST_LEVEL_SHIFT | place << LIST_PLACE_SHIFT | list;
-	node->expiry = expiry;
-	node->prev = name;
-	node->next = slot->head[list];
-	if (node->next != WHEEL_NIL)
-		wheel_node(w, node->next)->prev = id;
+	next = slot->head[list];
 	slot->head[list] = id;
+	node->expiry = expiry;
+	node->next = next;
+	node->prev = PREV_HEAD | l << LIST_LEVEL_SHIFT | place << LIST_PLACE_SHIFT | list;
+	if (next != WHEEL_NIL)
+		wheel_node(w, next)->prev = id;
 	slot->soonest = min(slot->soonest, expiry);
+	level->next = min(level->next, expiry);
 	slot->filed++;
 	w->filed++;
-	level->next = min(level->next, expiry);
 	if (unlikely(!(slot->filed % WHEEL_STEP)))
 		level->next = min(level->next, slot_opens(w, l, number, slot));
 }
 
 /**
- * wheel_move() - give a filed timer another tick
- * @w: the wheel
- * @id: a timer that is filed
+ * wheel_file() - put a timer where its tick belongs, or move it there
+ * @w: a wheel with at least one level
+ * @id: a timer that is filed or in no list
  * @expiry: a tick after the one the wheel has been turned to
+ * @level: what wheel_level() says of it
  *
- * A later tick is only stored: its slot is looked at too early, once.
+ * To move a timer later, its new tick is only stored: the slot that it is in
+ * is looked at too early, once.
  */
-void wheel_move(struct wheel *w, u32 id, u64 expiry)
+WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level)
 {
 	struct wheel_node *node = wheel_node(w, id);
 
-	if (expiry >= node->expiry) {
-		node->expiry = expiry;
-		return;
+	if (wheel_where(node) == WHEEL_FILED) {
+		if (expiry >= node->expiry) {
+			node->expiry = expiry;
+			return;
+		}
+		unlink_filed(w, node);
 	}
-	wheel_unlink(w, id);
-	wheel_file(w, id, expiry);
+	file(w, id, expiry, level);
 }
 
 /* Turning */
@@ -469,7 +465,7 @@ void wheel_move(struct wheel *w, u32 id, u64 expiry)
 static u64 first_slot(const struct wheel *w, const struct wheel_level *level, u64 after)
 {
 	unsigned int size = ring_size(w);
-	unsigned int from = (after + 1) & (size - 1);
+	unsigned int from = (after + 1) & w->mask;
 	unsigned int place = find_next_bit(level->map, size, from);
 	u64 number = after + 1 - from + place;
 
@@ -493,7 +489,7 @@ static u64 level_next(const struct wheel *w, unsigned int l)
 	while ((number = first_slot(w, level, number)) &&
 	       (number - 1) << level->shift < next) {
 		u64 opens = slot_opens(w, l, number,
-				       &level->slot[number & (ring_size(w) - 1)]);
+				       &level->slot[number & w->mask]);
 
 		next = min(next, opens);
 	}
@@ -511,7 +507,7 @@ static void skip_turns(struct wheel *w, struct wheel_level *level, u64 to)
 	u64 next = level->next >> level->shift, last = level->hand + size - 1;
 
 	if (next > last)
-		level->hand += min(next - last, to - level->hand) & ~(u64)(size - 1);
+		level->hand += min(next - last, to - level->hand) & ~(u64)w->mask;
 }
 
 /* Let the hands follow the time, as far as R2 and R3 allow. */
@@ -543,7 +539,7 @@ static bool open_slot(struct wheel *w, unsigned int l)
 {
 	struct wheel_level *level = &w->level[l];
 	u64 number = first_slot(w, level, level->hand);
-	struct wheel_slot *slot = &level->slot[number & (ring_size(w) - 1)];
+	struct wheel_slot *slot = &level->slot[number & w->mask];
 
 	if (l) {
 		if (level[-1].hand < (number - 1) << w->bits)
@@ -563,7 +559,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 			       unsigned int budget)
 {
 	struct wheel_level *level = &w->level[l];
-	struct wheel_slot *slot = &level->slot[level->hand & (ring_size(w) - 1)];
+	struct wheel_slot *slot = &level->slot[level->hand & w->mask];
 	unsigned int list, n;
 
 	for (list = 0; list < WHEEL_LISTS; list++)
@@ -579,12 +575,12 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 		node = wheel_node(w, id);
 		if (node->next != WHEEL_NIL)
 			prefetch(wheel_node(w, node->next));
-		wheel_unlink(w, id);
+		unlink_filed(w, node);
 		if (node->expiry <= w->at) {
 			node->expiry = stamp;
 			wheel_push(w, id, WHEEL_DUE, false);
 		} else {
-			wheel_file(w, id, node->expiry);
+			file(w, id, node->expiry, wheel_level(w, node->expiry));
 			w->moves++;
 		}
 		n++;
@@ -610,7 +606,7 @@ static unsigned int soonest_level(const struct wheel *w)
  * Return: a tick, at most one empty look too early; one that has passed, if a
  * step is half done; WHEEL_NEVER if nothing is filed.
  */
-u64 wheel_next(const struct wheel *w)
+WHEEL_API u64 wheel_next(const struct wheel *w)
 {
 	if (w->open)
 		return 0;
@@ -626,7 +622,7 @@ u64 wheel_next(const struct wheel *w)
  *
  * Stops short of what is due and not handled yet.
  */
-void wheel_turn(struct wheel *w, u64 now)
+WHEEL_API void wheel_turn(struct wheel *w, u64 now)
 {
 	u64 next = wheel_next(w);
 
@@ -646,7 +642,7 @@ void wheel_turn(struct wheel *w, u64 now)
  *
  * Return: how many timers were handled. Less than @budget: all are.
  */
-unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
+WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 			   unsigned int budget)
 {
 	unsigned int done = 0;

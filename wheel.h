@@ -18,6 +18,11 @@
 #include "compat/user.h"
 #endif
 
+/* How the functions are declared: static, where all is built as one unit. */
+#ifndef WHEEL_API
+#define WHEEL_API
+#endif
+
 #define WHEEL_MAX_LEVELS	16
 #define WHEEL_MAX_SLOTS		4096
 #define WHEEL_MAX_CAPACITY	(1U << 24)
@@ -114,7 +119,7 @@ struct wheel_level {
 	struct wheel_slot	*slot;
 	unsigned long		*map;
 	unsigned long		small_map[128 / (8 * sizeof(long))];
-};
+} __aligned(64);
 
 /**
  * struct wheel_queue - a list outside the slots, with two ends
@@ -134,6 +139,8 @@ struct wheel_queue {
  * @nr_chunks: how many there are
  * @capacity: ids are below this
  * @bits: log2 of the slots that a level turns through
+ * @per_bits: 2^16 / @bits, rounded up
+ * @mask: of a place in a ring
  * @nr_levels: levels in use
  * @max_levels: levels that may come into use
  * @at: tick up to which timers are due; never before the hand of level 0
@@ -152,6 +159,8 @@ struct wheel {
 	u32			nr_chunks;
 	u32			capacity;
 	unsigned int		bits;
+	unsigned int		per_bits;
+	u32			mask;
 	unsigned int		nr_levels;
 	unsigned int		max_levels;
 	u64			at;
@@ -166,35 +175,40 @@ struct wheel {
 	struct wheel_level	level[WHEEL_MAX_LEVELS];
 };
 
-void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
+WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 		unsigned int slots, u64 rate, u64 now);
-void wheel_destroy(struct wheel *w);
+WHEEL_API void wheel_destroy(struct wheel *w);
 
-struct wheel_chunk **wheel_directory_alloc(const struct wheel *w);
-void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory);
-struct wheel_chunk *wheel_chunk_alloc(void);
-void wheel_chunk_free(struct wheel_chunk *chunk);
-void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk);
-u32 wheel_timers_held(const struct wheel *w);
-struct wheel_slot *wheel_level_alloc(const struct wheel *w);
-void wheel_level_free(struct wheel_slot *slots);
-void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
+WHEEL_API struct wheel_chunk **wheel_directory_alloc(const struct wheel *w);
+WHEEL_API void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory);
+WHEEL_API struct wheel_chunk *wheel_chunk_alloc(void);
+WHEEL_API void wheel_chunk_free(struct wheel_chunk *chunk);
+WHEEL_API void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk);
+WHEEL_API u32 wheel_timers_held(const struct wheel *w);
+WHEEL_API struct wheel_slot *wheel_level_alloc(const struct wheel *w);
+WHEEL_API void wheel_level_free(struct wheel_slot *slots);
+WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
 
-bool wheel_reaches(const struct wheel *w, u64 expiry);
-void wheel_file(struct wheel *w, u32 id, u64 expiry);
-void wheel_move(struct wheel *w, u32 id, u64 expiry);
-void wheel_unlink(struct wheel *w, u32 id);
-void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
+WHEEL_API unsigned int wheel_level(const struct wheel *w, u64 expiry);
+WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level);
+WHEEL_API void wheel_unlink(struct wheel *w, u32 id);
+WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
 
-void wheel_turn(struct wheel *w, u64 now);
-unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
+WHEEL_API void wheel_turn(struct wheel *w, u64 now);
+WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 			   unsigned int budget);
-u64 wheel_next(const struct wheel *w);
+WHEEL_API u64 wheel_next(const struct wheel *w);
 
 /* Is there memory for this timer? */
 static inline bool wheel_has(const struct wheel *w, u32 id)
 {
 	return w->chunk && w->chunk[id >> WHEEL_CHUNK_SHIFT];
+}
+
+/* May levels be added, so that this one can be reached? */
+static inline bool wheel_level_missing(const struct wheel *w, unsigned int level)
+{
+	return level >= w->nr_levels && w->nr_levels < w->max_levels;
 }
 
 static inline struct wheel_node *wheel_node(const struct wheel *w, u32 id)

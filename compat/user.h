@@ -23,6 +23,7 @@ typedef int64_t s64;
 
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define __aligned(x)		__attribute__((aligned(x)))
 #define prefetch(x)		__builtin_prefetch(x)
 #define static_assert		_Static_assert
 #define WARN_ON_ONCE(x)		({ bool warn_ = (x); assert(!warn_); warn_; })

@@ -3,13 +3,13 @@
  * Random programs on the wheel and on an array that is obviously right: every
  * timer comes due at its tick, none early, none lost, whatever the shape, the
  * steps and the jumps of time.
- *
- * Usage: wheel-random [operations [seed]]
  */
 #include <stdio.h>
 
 #include "../wheel.c"
+#include "rnd.h"
 #include "tap.h"
+#include "tests.h"
 
 #define TIMERS 600
 
@@ -32,25 +32,6 @@ static const struct shape shapes[] = {
 
 /* What each timer should be: its tick while filed, 0 when it is not. */
 static u64 wanted[TIMERS];
-/* Moved later, or cancelled: an early look is allowed for each. */
-static unsigned long stale;
-
-static u64 seed;
-
-static u64 rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
-/* Small numbers and huge ones alike. */
-static u64 rnd_span(unsigned int max_bits)
-{
-	return rnd() >> (64 - 1 - rnd() % max_bits);
-}
-
 static void make(struct wheel *w, const struct shape *shape, u64 now)
 {
 	wheel_init(w, TIMERS, shape->levels, shape->slots, 50, now);
@@ -58,7 +39,6 @@ static void make(struct wheel *w, const struct shape *shape, u64 now)
 	for (u32 id = 0; id < TIMERS; id += WHEEL_CHUNK_TIMERS)
 		wheel_add_chunk(w, id, wheel_chunk_alloc());
 	memset(wanted, 0, sizeof(wanted));
-	stale = 0;
 }
 
 static u64 soonest_wanted(void)
@@ -154,7 +134,7 @@ static const char *program(const struct shape *shape, unsigned long ops)
 	make(&w, shape, now);
 	for (unsigned long i = 0; i < ops && !error; i++) {
 		u32 id = rnd() % TIMERS;
-		u64 expiry = now + 1 + rnd_span(rnd() % 4 ? 16 : 62 - 1);
+		u64 expiry = now + 1 + rnd_span(rnd() % 4 ? 16 : 60);
 
 		switch (rnd() % 16) {
 		case 0 ... 6:
@@ -162,24 +142,16 @@ static const char *program(const struct shape *shape, unsigned long ops)
 			if (rnd() % 8 == 0)
 				expiry = (now + 200 * shape->slots) | 63;
 			expiry = min(expiry, (u64)INT64_MAX);
-			while (!wheel_reaches(&w, expiry))
-				wheel_add_level(&w, wheel_level_alloc(&w));
 			wheel_turn(&w, now);
-			if (wanted[id]) {
-				stale++;
-				wheel_move(&w, id, expiry);
-			} else {
-				if (!w.nr_levels)
-					wheel_add_level(&w, wheel_level_alloc(&w));
-				wheel_file(&w, id, expiry);
-			}
+			while (wheel_level_missing(&w, wheel_level(&w, expiry)))
+				wheel_add_level(&w, wheel_level_alloc(&w));
+			wheel_file(&w, id, expiry, wheel_level(&w, expiry));
 			wanted[id] = expiry;
 			break;
 		case 7 ... 8:
 			if (wanted[id]) {
 				wheel_unlink(&w, id);
 				wanted[id] = 0;
-				stale++;
 			}
 			break;
 		case 9:
@@ -200,7 +172,7 @@ static const char *program(const struct shape *shape, unsigned long ops)
 			now += rnd_span(10);
 			goto advance;
 		case 13:
-			now = min(now + rnd_span(rnd() % 8 ? 20 : 60), (u64)INT64_MAX / 2);
+			now += rnd_span(rnd() % 16 ? 20 : 48);
 			goto advance;
 		default:
 advance:
@@ -223,22 +195,17 @@ advance:
 	return error;
 }
 
-int main(int argc, char **argv)
+void wheel_random(unsigned long ops, u64 from)
 {
-	unsigned long ops = argc > 1 ? strtoul(argv[1], NULL, 0) : 400000;
-	u64 from = argc > 2 ? strtoul(argv[2], NULL, 0) : 1;
-
-	tap_plan(ARRAY_SIZE(shapes));
 	for (unsigned int i = 0; i < ARRAY_SIZE(shapes); i++) {
 		const char *error = NULL;
 
 		for (u64 s = from; s < from + 20 && !error; s++) {
-			seed = s * 0x9e3779b97f4a7c15 + i;
+			rnd_seed(s, i);
 			error = program(&shapes[i], ops / 20);
 			if (error)
 				printf("# seed %llu: %s\n", (unsigned long long)s, error);
 		}
-		tap(!error, "random program: %s", shapes[i].name);
+		tap(!error, "random use of the wheel: %s", shapes[i].name);
 	}
-	return tap_done();
 }
