@@ -88,7 +88,7 @@ static u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int slack)
 
 static u64 add_times(u64 a, u64 b)
 {
-	return min(a + b, (u64)KTIME_MAX);
+	return min_t(u64, a + b, KTIME_MAX);
 }
 
 /* How many whole periods have passed since a deadline. */
@@ -117,7 +117,7 @@ static u64 overruns_of(const struct timer *t, u64 now)
  * @now: ns
  */
 WHEEL_API void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
-		 unsigned int slots, u64 tick, u64 now)
+			   unsigned int slots, u64 tick, u64 now)
 {
 	memset(ts, 0, sizeof(*ts));
 	ts->tick = tick;
@@ -307,11 +307,11 @@ static unsigned int period_level(const struct timers *ts, const struct twheel_op
  * again; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
  */
 WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
-	       enum timers_need *need, u32 *need_id)
+			 enum timers_need *need, u32 *need_id)
 {
 	struct wheel *w = &ts->wheel;
 	enum twheel_state state = TWHEEL_STATE_IDLE;
-	u64 deadline = min(op->deadline, (u64)KTIME_MAX), expiry = 0;
+	u64 deadline = min_t(u64, op->deadline, KTIME_MAX), expiry = 0;
 	unsigned int level = 0;
 	enum wheel_where where;
 	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
@@ -483,7 +483,7 @@ WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u
  * Return: how many.
  */
 WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
-			  unsigned int nr, u64 now)
+				    unsigned int nr, u64 now)
 {
 	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
 	unsigned int n;
@@ -521,7 +521,7 @@ WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *even
  * Periodic timers are filed for their next period, in phase.
  */
 WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *events,
-		   unsigned int nr, u64 now)
+			     unsigned int nr, u64 now)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_event *event = &events[i];
@@ -549,7 +549,7 @@ WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *event
  * @nr: how many
  */
 WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *events,
-		     unsigned int nr)
+			       unsigned int nr)
 {
 	while (nr--)
 		if (claim_holds(ts, events[nr].id, events[nr].generation,
@@ -573,7 +573,8 @@ WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *eve
  * Return: how many were written.
  */
 WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-			 unsigned int nr, u32 *cursor, bool drain, u64 now)
+				   unsigned int nr, u32 *cursor, bool drain,
+				   u64 now)
 {
 	struct wheel *w = &ts->wheel;
 	unsigned int n = 0;
@@ -605,7 +606,7 @@ WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *recor
  * @nr: how many
  */
 WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *records,
-		    unsigned int nr)
+			      unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_timer *r = &records[i];
@@ -625,7 +626,7 @@ WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *reco
  * @now: ns
  */
 WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *records,
-		    unsigned int nr, u64 now)
+			      unsigned int nr, u64 now)
 {
 	while (nr--) {
 		const struct twheel_timer *r = &records[nr];

@@ -77,28 +77,29 @@ enum timers_need {
 };
 
 WHEEL_API void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
-		 unsigned int slots, u64 tick, u64 now);
+			   unsigned int slots, u64 tick, u64 now);
 
 WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
 WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);
 WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
-	       enum timers_need *need, u32 *need_id);
+			 enum timers_need *need, u32 *need_id);
 WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op);
 WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now);
 
 WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
-			  unsigned int nr, u64 now);
+				    unsigned int nr, u64 now);
 WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *events,
-		   unsigned int nr, u64 now);
+			     unsigned int nr, u64 now);
 WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *events,
-		     unsigned int nr);
+			       unsigned int nr);
 
 WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-			 unsigned int nr, u32 *cursor, bool drain, u64 now);
+				   unsigned int nr, u32 *cursor, bool drain,
+				   u64 now);
 WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *records,
-		    unsigned int nr);
+			      unsigned int nr);
 WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *records,
-		    unsigned int nr, u64 now);
+			      unsigned int nr, u64 now);
 
 WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
 WHEEL_API u64 timers_next(const struct timers *ts);

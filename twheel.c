@@ -772,8 +772,12 @@ struct twheel_ioctl {
 	int		(*run)(struct twheel *tw, void *arg);
 };
 
-#define IOCTL(name, fn, min) [_IOC_NR(TWHEEL_IOC_##name)] = \
-	{ .cmd = TWHEEL_IOC_##name, .min_size = (min), .run = (fn) }
+#define IOCTL(name, fn, min)			\
+	[_IOC_NR(TWHEEL_IOC_##name)] = {	\
+		.cmd		= TWHEEL_IOC_##name, \
+		.min_size	= (min),	\
+		.run		= (fn),		\
+	}
 
 static const struct twheel_ioctl twheel_ioctls[] = {
 	IOCTL(FEATURES,	 twheel_features,  56),

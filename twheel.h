@@ -51,7 +51,7 @@ struct twheel_user {
  * @user: who opened it; constant
  */
 struct twheel {
-	spinlock_t		lock;
+	spinlock_t		lock;		/* taken for a bounded time */
 	struct timers		timers;
 	u64			programmed;
 	bool			closing;
@@ -63,7 +63,7 @@ struct twheel {
 	struct hrtimer		hrtimer;
 	struct work_struct	work;
 	wait_queue_head_t	wait;
-	struct mutex		grow;
+	struct mutex		grow;		/* before @lock */
 	bool			setup_done;
 	clockid_t		clock;
 	s64			offset;

@@ -59,7 +59,7 @@
  * previous timer or, with the flag, the name of the list: for a slot's list
  * its level, its place in the ring, and which of the lists of the slot.
  */
-#define PREV_HEAD		(1U << 31)
+#define PREV_HEAD		0x80000000U
 #define PREV_ID			((1U << WHEEL_WHERE_SHIFT) - 1)
 #define PREV_OUT		0xffffffffU
 #define LIST_LEVEL_SHIFT	15
@@ -73,6 +73,7 @@ static_assert(sizeof(struct wheel_slot) == 32);
 static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT));
 static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
+static_assert(WHEEL_CHUNK_TIMERS == 1 << WHEEL_CHUNK_SHIFT);
 
 /* Memory */
 
@@ -108,7 +109,7 @@ static size_t directory_bytes(const struct wheel *w)
  * @now: the tick it starts from
  */
 WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-		unsigned int slots, u64 rate, u64 now)
+			  unsigned int slots, u64 rate, u64 now)
 {
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
@@ -643,7 +644,7 @@ WHEEL_API void wheel_turn(struct wheel *w, u64 now)
  * Return: how many timers were handled. Less than @budget: all are.
  */
 WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
-			   unsigned int budget)
+				     unsigned int budget)
 {
 	unsigned int done = 0;
 

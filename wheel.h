@@ -25,7 +25,7 @@
 
 #define WHEEL_MAX_LEVELS	16
 #define WHEEL_MAX_SLOTS		4096
-#define WHEEL_MAX_CAPACITY	(1U << 24)
+#define WHEEL_MAX_CAPACITY	0x1000000U
 
 /* "No timer": ends a list. */
 #define WHEEL_NIL		0xffffffffU
@@ -36,7 +36,7 @@
 #define WHEEL_STEP		64
 
 #define WHEEL_CHUNK_SHIFT	8
-#define WHEEL_CHUNK_TIMERS	(1U << WHEEL_CHUNK_SHIFT)
+#define WHEEL_CHUNK_TIMERS	256U
 
 /* Lists in a slot: walking four at a time overlaps their cache misses. */
 #define WHEEL_LISTS		4
@@ -176,7 +176,7 @@ struct wheel {
 };
 
 WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-		unsigned int slots, u64 rate, u64 now);
+			  unsigned int slots, u64 rate, u64 now);
 WHEEL_API void wheel_destroy(struct wheel *w);
 
 WHEEL_API struct wheel_chunk **wheel_directory_alloc(const struct wheel *w);
@@ -196,7 +196,7 @@ WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool 
 
 WHEEL_API void wheel_turn(struct wheel *w, u64 now);
 WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
-			   unsigned int budget);
+				     unsigned int budget);
 WHEEL_API u64 wheel_next(const struct wheel *w);
 
 /* Is there memory for this timer? */

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/* twheel arm: arm timers in a wheel of our own and print each event. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "duration.h"
+#include "options.h"
+#include "output.h"
+#include "verbs.h"
+
+#define EVENTS	64
+
+struct arm {
+	bool json;
+	bool setup;
+	int clock;
+	uint64_t tick;
+	uint64_t capacity;
+	bool has_id;
+	uint32_t id;
+	uint64_t every;
+	uint64_t times;
+	uint64_t slack;
+	uint64_t cookie;
+	size_t nr;
+	/* By order of the command line; after arming sorted by id. */
+	struct twheel_op *ops;
+};
+
+enum { KEY_TIMES = 256, KEY_CLOCK, KEY_TICK, KEY_CAPACITY, KEY_JSON };
+
+static const struct argp_option argp_options[] = {
+	{ "id", 'i', "N", 0, "of the first timer, then N+1...; else the kernel chooses", 0 },
+	{ "every", 'e', "DURATION", 0, "expire again each DURATION after the first time", 0 },
+	{ "times", KEY_TIMES, "N", 0, "with --every: expire N times, not for ever", 0 },
+	{ "slack", 's', "DURATION", 0, "may be this much late, to share a wake-up", 0 },
+	{ "cookie", 'c', "N", 0, "number that the events hand back", 0 },
+	{ "clock", KEY_CLOCK, "NAME", 0, "monotonic (default) or boottime", 0 },
+	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
+	{ "capacity", KEY_CAPACITY, "N", 0, "how many ids the wheel has (65536)", 0 },
+	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
+	{ 0 }
+};
+
+static const char doc[] =
+	"Arm a timer for each DURATION, print each event as it comes, and end when no other will come."
+	"\v"
+	"A DURATION is written 250ms, 1h30m, 1.5s, 2d, 100us; 0 is due at once.  The timers "
+	"live as long as this command does: look at them with `twheel list --pid PID'.";
+
+static void add_duration(struct arm *arm, const char *text)
+{
+	struct twheel_op *op;
+
+	arm->ops = reallocarray(arm->ops, arm->nr + 1, sizeof(*op));
+	if (!arm->ops)
+		fail("out of memory");
+	op = &arm->ops[arm->nr++];
+	memset(op, 0, sizeof(*op));
+	op->deadline = option_duration("DURATION", text);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct arm *arm = state->input;
+
+	switch (key) {
+	case 'i':
+		arm->has_id = true;
+		arm->id = option_number("--id", arg, 0, TWHEEL_MAX_CAPACITY - 1);
+		return 0;
+	case 'e':
+		arm->every = option_duration("--every", arg);
+		if (!arm->every)
+			usage_error("--every 0: a period must be longer than that, as in 1s");
+		return 0;
+	case KEY_TIMES:
+		arm->times = option_number("--times", arg, 1, TWHEEL_MAX_COUNT);
+		return 0;
+	case 's':
+		arm->slack = option_duration("--slack", arg);
+		return 0;
+	case 'c':
+		arm->cookie = option_number("--cookie", arg, 0, UINT64_MAX);
+		return 0;
+	case KEY_CLOCK:
+		arm->clock = option_clock("--clock", arg);
+		arm->setup = true;
+		return 0;
+	case KEY_TICK:
+		arm->tick = option_duration("--tick", arg);
+		arm->setup = true;
+		if (!arm->tick || arm->tick > NSEC_PER_SEC)
+			usage_error("--tick %s: give a tick from 1ns to 1s", arg);
+		return 0;
+	case KEY_CAPACITY:
+		arm->capacity = option_number("--capacity", arg, 1, TWHEEL_MAX_CAPACITY);
+		arm->setup = true;
+		return 0;
+	case KEY_JSON:
+		arm->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_duration(arm, arg);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage_error("say when: twheel arm 250ms 1h30m");
+	case ARGP_KEY_END:
+		if (arm->times && !arm->every)
+			usage_error("--times needs --every: how long from one time to the next");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static uint64_t now(int clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static void check_ids(const struct arm *arm)
+{
+	uint64_t capacity = arm->capacity ? arm->capacity : TWHEEL_DEFAULT_CAPACITY;
+	uint64_t need = (arm->has_id ? arm->id : 0) + (uint64_t)arm->nr;
+
+	if (need > capacity)
+		usage_error("the wheel has ids 0 to %llu: give it --capacity %llu",
+			    (unsigned long long)capacity - 1, (unsigned long long)need);
+}
+
+static int open_wheel(const struct arm *arm)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_CLOCK,
+		.clock = arm->clock,
+		.tick = arm->tick,
+		.capacity = arm->capacity,
+	};
+	int wheel = wheel_open(0), err;
+
+	if (wheel < 0)
+		fail("%s", wheel_explain(wheel));
+	err = arm->setup ? wheel_setup(wheel, &setup) : 0;
+	if (err)
+		fail("set up the wheel: %s", wheel_explain(err));
+	return wheel;
+}
+
+static void fill_ops(struct arm *arm)
+{
+	size_t i;
+
+	for (i = 0; i < arm->nr; i++) {
+		struct twheel_op *op = &arm->ops[i];
+
+		op->opcode = TWHEEL_OP_ARM;
+		op->flags = TWHEEL_ARM_RELATIVE;
+		/* To the kernel 0 means never; whoever writes it here means now. */
+		if (!op->deadline)
+			op->deadline = 1;
+		op->interval = arm->every;
+		op->count = arm->times;
+		op->slack = arm->slack;
+		op->cookie = arm->cookie;
+		op->id = arm->has_id ? arm->id + i : TWHEEL_ID_ANY;
+	}
+}
+
+static void print_armed(const struct twheel_op *op)
+{
+	struct json_object *line = json_new();
+
+	json_text(line, "what", "armed");
+	json_number(line, "id", op->id);
+	json_number(line, "generation", op->generation);
+	json_number(line, "cookie", op->cookie);
+	json_number(line, "after_ns", op->deadline);
+	json_number(line, "interval_ns", op->interval);
+	json_number(line, "count", op->count);
+	json_number(line, "slack_ns", op->slack);
+	json_line(line);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct twheel_op *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void arm_all(struct arm *arm, int wheel)
+{
+	char text[DURATION_LEN];
+	size_t done, i;
+	int err;
+
+	fill_ops(arm);
+	err = wheel_submit(wheel, arm->ops, arm->nr, &done);
+	for (i = 0; i < done && !err; i++)
+		err = arm->ops[i].result;
+	if (err)
+		fail("arm %s: %s", duration_exact(text, arm->ops[i ? i - 1 : 0].deadline),
+		     wheel_explain(err));
+	for (i = 0; i < arm->nr && arm->json; i++)
+		print_armed(&arm->ops[i]);
+	qsort(arm->ops, arm->nr, sizeof(*arm->ops), by_id);
+}
+
+static void print_head(const struct arm *arm)
+{
+	printf("%s%zu %s armed in a wheel of process %d; ^C ends %s%s\n",
+	       colour(stdout, DIM), arm->nr, arm->nr == 1 ? "timer" : "timers", getpid(),
+	       arm->nr == 1 ? "it" : "them", colour(stdout, PLAIN));
+	printf("%s%10s  %10s  %8s  %10s  %8s  %8s  %s%s\n", colour(stdout, BOLD), "AFTER", "LATE",
+	       "ID", "GENERATION", "OVERRUNS", "COOKIE", "TIMER", colour(stdout, PLAIN));
+}
+
+static void print_event(const struct twheel_event *event, const struct twheel_op *op,
+			uint64_t start, uint64_t read_at)
+{
+	char after[DURATION_LEN], late[DURATION_LEN], timer[DURATION_LEN];
+
+	printf("%10s  %10s  %8u  %10u  %8llu  %8llu  %s\n",
+	       duration_short(after, event->fired - start),
+	       /* This can't be, so it must not look like a large number if it is. */
+	       read_at < event->deadline ? "EARLY" :
+					   duration_short(late, read_at - event->deadline),
+	       event->id, event->generation,
+	       (unsigned long long)event->overruns, (unsigned long long)event->cookie,
+	       duration_exact(timer, op->deadline));
+}
+
+static void print_event_json(const struct twheel_event *event, uint64_t read_at)
+{
+	struct json_object *line = json_new();
+
+	json_text(line, "what", "expired");
+	json_number(line, "id", event->id);
+	json_number(line, "generation", event->generation);
+	json_number(line, "cookie", event->cookie);
+	json_number(line, "deadline_ns", event->deadline);
+	json_number(line, "fired_ns", event->fired);
+	json_number(line, "read_ns", read_at);
+	json_number(line, "overruns", event->overruns);
+	json_object_object_add(line, "last",
+			       json_object_new_boolean(event->flags & TWHEEL_EVENT_LAST));
+	json_line(line);
+}
+
+/* Returns how many of the timers have come to their end. */
+static size_t take_events(const struct arm *arm, int wheel, uint64_t start)
+{
+	struct twheel_event events[EVENTS];
+	const struct twheel_op *op;
+	struct twheel_op key;
+	size_t last = 0;
+	uint64_t read_at;
+	int nr, i;
+
+	do {
+		nr = wheel_read(wheel, events, EVENTS);
+	} while (nr == -EINTR);
+	if (nr < 0)
+		fail("read events: %s", wheel_explain(nr));
+
+	read_at = now(arm->clock);
+	for (i = 0; i < nr; i++) {
+		key.id = events[i].id;
+		op = bsearch(&key, arm->ops, arm->nr, sizeof(key), by_id);
+		if (!op || op->generation != events[i].generation)
+			fail("the kernel sent an event of id %u, generation %u, which was never armed: please report it",
+			     events[i].id, events[i].generation);
+		if (arm->json)
+			print_event_json(&events[i], read_at);
+		else
+			print_event(&events[i], op, start, read_at);
+		last += !!(events[i].flags & TWHEEL_EVENT_LAST);
+	}
+	return last;
+}
+
+int verb_arm(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse, .args_doc = "DURATION...", .doc = doc,
+	};
+	struct arm arm = { .clock = CLOCK_MONOTONIC };
+	uint64_t start;
+	size_t left;
+	int wheel;
+
+	options_parse(&argp, argc, argv, 0, &arm);
+	check_ids(&arm);
+	wheel = open_wheel(&arm);
+	start = now(arm.clock);
+	arm_all(&arm, wheel);
+	if (!arm.json)
+		print_head(&arm);
+	for (left = arm.nr; left; )
+		left -= take_events(&arm, wheel, start);
+	close(wheel);
+	free(arm.ops);
+	return 0;
+}

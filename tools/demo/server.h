@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef TWHEEL_DEMO_SERVER_H
+#define TWHEEL_DEMO_SERVER_H
+
+#include <stdint.h>
+
+#include <linux/twheel.h>
+
+#include "record.h"
+
+/* What the server shows while it runs. */
+struct progress {
+	uint64_t time;		/* since the start, ns */
+	uint64_t connections;
+	uint64_t armed;
+	uint64_t cut;
+	uint64_t heard;
+};
+
+struct server_config {
+	int wheel;
+	int listener;
+	int client_pidfd;	/* the server ends when the client has */
+	uint32_t capacity;	/* of the wheel: file descriptors are below it */
+	uint32_t connections;
+	uint64_t timeout;
+	uint64_t start;
+	uint64_t progress_interval;
+	void (*progress)(const struct progress *progress);
+};
+
+/* Serve until the client has ended, then tell the wheel's counters. */
+void server_run(const struct server_config *config, const struct records *records,
+		struct twheel_stats *stats);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * /dev/twheel: the only place that makes its system calls.
+ *
+ * A call returns 0 (or a count) or a negative errno, for wheel_explain().
+ */
+#ifndef TWHEEL_DEVICE_H
+#define TWHEEL_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <linux/twheel.h>
+
+#define WHEEL_PATH	"/dev/twheel"
+
+/* Open a new wheel; @flags as for open(2), such as O_NONBLOCK. */
+int wheel_open(int flags);
+int wheel_features(int wheel, struct twheel_features *features);
+int wheel_setup(int wheel, struct twheel_setup *setup);
+int wheel_get_setup(int wheel, struct twheel_setup *setup);
+int wheel_stats(int wheel, struct twheel_stats *stats);
+
+/* From list->cursor on, at most @nr timers; returns how many, 0 at the end. */
+int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr);
+
+/*
+ * Carry out all of @ops, in as many calls as it takes.  Returns 0 or what
+ * stopped it; @done counts the operations whose result was written.
+ */
+int wheel_submit(int wheel, struct twheel_op *ops, size_t nr, size_t *done);
+
+/* At most @nr events; returns how many, or -EAGAIN, -EINTR... */
+int wheel_read(int wheel, struct twheel_event *events, size_t nr);
+
+/* Is this file descriptor a wheel? */
+bool wheel_is(int fd);
+
+/* The plain sentence for a negative errno of the calls above. */
+const char *wheel_explain(int err);
+
+#endif

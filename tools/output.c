@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What people and programs read: errors, colours, numbers, JSON. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "output.h"
+
+static const char *program = "twheel";
+
+void output_name(const char *name)
+{
+	program = name;
+}
+
+static void message(const char *format, va_list args)
+{
+	/* Keep the order of what was printed before, also into one file. */
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+void fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message(format, args);
+	va_end(args);
+	exit(EXIT_RUNTIME);
+}
+
+void usage_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message(format, args);
+	va_end(args);
+	exit(EXIT_USAGE);
+}
+
+bool is_terminal(FILE *file)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fileno(file)) && term && *term && strcmp(term, "dumb");
+}
+
+const char *colour(FILE *file, enum colour colour)
+{
+	static const char * const codes[] = {
+		[PLAIN] = "\033[0m",
+		[BOLD] = "\033[1m",
+		[DIM] = "\033[2m",
+		[RED] = "\033[31m",
+		[GREEN] = "\033[32m",
+	};
+	const char *no_color = getenv("NO_COLOR");
+
+	if ((no_color && *no_color) || !is_terminal(file))
+		return "";
+	return codes[colour];
+}
+
+char *number(char *buf, uint64_t value)
+{
+	char digits[NUMBER_LEN];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+	char *out = buf;
+	int i;
+
+	for (i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = 0;
+	return buf;
+}
+
+char *bytes(char *buf, uint64_t value)
+{
+	static const char * const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	double scaled = value;
+	size_t unit = 0;
+
+	while (scaled >= 1024 && unit < ARRAY_SIZE(units) - 1) {
+		scaled /= 1024;
+		unit++;
+	}
+	snprintf(buf, NUMBER_LEN, "%.*f %s", unit && scaled < 100, scaled, units[unit]);
+	return buf;
+}
+
+char *ratio(char *buf, uint64_t a, uint64_t b)
+{
+	if (b)
+		snprintf(buf, NUMBER_LEN, "%.2f", (double)a / b);
+	else
+		strcpy(buf, "-");
+	return buf;
+}
+
+struct json_object *json_new(void)
+{
+	/*
+	 * The default hash asks for random numbers, which take a second in a
+	 * machine that has just booted.  Our keys are no attacker's choice.
+	 */
+	json_global_set_string_hash(JSON_C_STR_HASH_PERLLIKE);
+	return json_object_new_object();
+}
+
+void json_number(struct json_object *object, const char *key, uint64_t value)
+{
+	json_object_object_add(object, key, json_object_new_uint64(value));
+}
+
+void json_text(struct json_object *object, const char *key, const char *value)
+{
+	json_object_object_add(object, key, json_object_new_string(value));
+}
+
+void json_value(struct json_object *object, const char *key, const char *value)
+{
+	unsigned long long parsed;
+	char *end;
+
+	errno = 0;
+	parsed = strtoull(value, &end, 10);
+	if (*value >= '0' && *value <= '9' && !*end && !errno)
+		json_number(object, key, parsed);
+	else
+		json_text(object, key, value);
+}
+
+void json_line(struct json_object *object)
+{
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+						    JSON_C_TO_STRING_NOSLASHESCAPE));
+	fflush(stdout);
+	json_object_put(object);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* struct twheel_stats, field by field with the words for it. */
+#ifndef TWHEEL_STATS_H
+#define TWHEEL_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json.h>
+#include <linux/twheel.h>
+
+struct stats_field {
+	const char *name;
+	const char *words;
+	uint64_t value;
+};
+
+/* Field @i, in the order of the struct; false behind the last one. */
+bool stats_field(const struct twheel_stats *stats, size_t i, struct stats_field *field);
+
+/* An object with all fields. */
+struct json_object *stats_json(const struct twheel_stats *stats);
+
+#endif

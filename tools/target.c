@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The wheels of other processes.
+ *
+ * A wheel belongs to an open file.  Its fdinfo tells that it is one (keys that
+ * start with "twheel-"), and pidfd_getfd(2) lends us the file, for which the
+ * kernel wants the rights of a debugger.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/kcmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "options.h"
+#include "output.h"
+#include "target.h"
+
+#define KEY_PREFIX	"twheel-"
+
+/* "/proc/PID/fdinfo/FD" */
+#define PROC_LEN	64
+
+struct scan {
+	struct target *targets;
+	size_t nr;
+	size_t size;
+};
+
+int target_fdinfo(pid_t pid, int fd, void (*fn)(void *data, const char *key, const char *value),
+		  void *data)
+{
+	char path[PROC_LEN], line[256];
+	const size_t prefix = strlen(KEY_PREFIX);
+	char *value;
+	FILE *file;
+	int found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, KEY_PREFIX, prefix))
+			continue;
+		value = strchr(line, ':');
+		if (!value)
+			continue;
+		*value++ = 0;
+		value += strspn(value, " \t");
+		value[strcspn(value, "\n")] = 0;
+		found++;
+		if (fn)
+			fn(data, line + prefix, value);
+	}
+	fclose(file);
+	return found;
+}
+
+static bool is_wheel(pid_t pid, int fd)
+{
+	char path[PROC_LEN];
+	struct stat st;
+
+	/* The cheap test first: there are many files that can't be one. */
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	if (stat(path, &st) || !S_ISCHR(st.st_mode))
+		return false;
+	return target_fdinfo(pid, fd, NULL, NULL) > 0;
+}
+
+static bool same_file(const struct target *a, const struct target *b)
+{
+	/* Kernels without kcmp() say ENOSYS: then they count as two. */
+	return !syscall(SYS_kcmp, a->pid, b->pid, KCMP_FILE, a->fd, b->fd);
+}
+
+/* A process can name itself as it likes, a terminal must not see that. */
+static void read_comm(pid_t pid, char *comm)
+{
+	char path[PROC_LEN];
+	FILE *file;
+	char *p;
+
+	strcpy(comm, "?");
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(comm, COMM_LEN, file))
+		comm[strcspn(comm, "\n")] = 0;
+	fclose(file);
+	for (p = comm; *p; p++) {
+		if (!isprint((unsigned char)*p))
+			*p = '?';
+	}
+}
+
+static void add(struct scan *scan, pid_t pid, int fd)
+{
+	struct target target = { .pid = pid, .fd = fd };
+	size_t i;
+
+	for (i = 0; i < scan->nr; i++) {
+		if (same_file(&scan->targets[i], &target))
+			return;
+	}
+	if (scan->nr == scan->size) {
+		scan->size = scan->size ? 2 * scan->size : 16;
+		scan->targets = reallocarray(scan->targets, scan->size, sizeof(target));
+		if (!scan->targets)
+			fail("out of memory");
+	}
+	read_comm(pid, target.comm);
+	scan->targets[scan->nr++] = target;
+}
+
+static int scan_process(struct scan *scan, pid_t pid)
+{
+	char path[PROC_LEN];
+	struct dirent *entry;
+	DIR *dir;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		fd = atoi(entry->d_name);
+		if (is_wheel(pid, fd))
+			add(scan, pid, fd);
+	}
+	closedir(dir);
+	return 0;
+}
+
+static size_t scan_all(struct scan *scan)
+{
+	struct dirent *entry;
+	size_t denied = 0;
+	DIR *dir = opendir("/proc");
+
+	if (!dir)
+		fail("/proc: %s: is it mounted?", strerror(errno));
+	while ((entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		if (scan_process(scan, atoi(entry->d_name)) == -EACCES)
+			denied++;
+	}
+	closedir(dir);
+	return denied;
+}
+
+struct target *target_scan(pid_t pid, size_t *nr, size_t *denied)
+{
+	struct scan scan = {};
+	int err;
+
+	*denied = 0;
+	if (!pid) {
+		*denied = scan_all(&scan);
+	} else {
+		err = scan_process(&scan, pid);
+		if (err == -ENOENT)
+			fail("no process %d", pid);
+		if (err == -EACCES)
+			fail("not permitted to look into process %d: be its user, or root", pid);
+		if (err)
+			fail("process %d: %s", pid, strerror(-err));
+	}
+	*nr = scan.nr;
+	return scan.targets;
+}
+
+/* "12:3 (one), 45:6 (two)..." */
+static void describe(char *buf, size_t size, const struct target *targets, size_t nr)
+{
+	size_t len = 0, i;
+
+	for (i = 0; i < nr && i < 4; i++)
+		len += snprintf(buf + len, size - len, "%s%d:%d (%s)", i ? ", " : "",
+				targets[i].pid, targets[i].fd, targets[i].comm);
+	if (nr > 4)
+		snprintf(buf + len, size - len, "...");
+}
+
+static struct target the_only_one(pid_t pid)
+{
+	struct target *targets, target;
+	size_t nr, denied;
+	char text[512];
+
+	targets = target_scan(pid, &nr, &denied);
+	if (!nr && pid)
+		fail("process %d has no wheel open", pid);
+	if (!nr && denied)
+		fail("no wheel is open in the processes that you may look into: try as root");
+	if (!nr)
+		fail("no wheel is open in any process");
+	if (nr > 1) {
+		describe(text, sizeof(text), targets, nr);
+		fail("%zu wheels are open: choose one with --pid PID:FD, of %s", nr, text);
+	}
+	target = targets[0];
+	free(targets);
+	return target;
+}
+
+struct target target_resolve(const struct target_options *options)
+{
+	struct target target = { .pid = options->pid, .fd = options->pid_fd };
+
+	if (options->fd >= 0) {
+		if (!wheel_is(options->fd))
+			fail("--fd %d: not a wheel that this command has inherited", options->fd);
+		target.fd = options->fd;
+		read_comm(getpid(), target.comm);
+		return target;
+	}
+	if (!options->pid || options->pid_fd < 0)
+		return the_only_one(options->pid);
+	read_comm(target.pid, target.comm);
+	return target;
+}
+
+int target_open(const struct target *target)
+{
+	int pidfd, fd, err;
+
+	if (!target->pid)
+		return dup(target->fd);
+	pidfd = syscall(SYS_pidfd_open, target->pid, 0);
+	if (pidfd < 0)
+		return -errno;
+	fd = syscall(SYS_pidfd_getfd, pidfd, target->fd, 0);
+	err = errno;
+	close(pidfd);
+	if (fd < 0)
+		return -err;
+	if (!wheel_is(fd)) {
+		close(fd);
+		return -ENOTTY;
+	}
+	return fd;
+}
+
+int target_open_or_fail(const struct target *target)
+{
+	int fd = target_open(target);
+
+	switch (fd) {
+	case -EPERM:
+	case -EACCES:
+		fail("not permitted to reach into process %d: be root (it takes a debugger's rights)",
+		     target->pid);
+	case -ESRCH:
+		fail("no process %d", target->pid);
+	case -EBADF:
+		fail("process %d has no file descriptor %d", target->pid, target->fd);
+	case -ENOTTY:
+		fail("file descriptor %d of process %d is not a wheel", target->fd, target->pid);
+	default:
+		if (fd < 0)
+			fail("process %d: %s", target->pid, strerror(-fd));
+		return fd;
+	}
+}
+
+static void parse_pid(struct target_options *options, char *text)
+{
+	char *fd = strchr(text, ':');
+
+	if (fd)
+		*fd++ = 0;
+	options->pid = option_number("--pid", text, 1, INT32_MAX);
+	if (fd)
+		options->pid_fd = option_number("--pid PID:", fd, 0, INT32_MAX);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct target_options *options = state->input;
+
+	switch (key) {
+	case 'p':
+		parse_pid(options, arg);
+		return 0;
+	case 'f':
+		options->fd = option_number("--fd", arg, 0, INT32_MAX);
+		return 0;
+	case ARGP_KEY_END:
+		if (options->pid && options->fd >= 0)
+			usage_error("--pid and --fd name two wheels: give one of them");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option argp_options[] = {
+	{ "pid", 'p', "PID[:FD]", 0, "the wheel of process PID, its file descriptor FD if it has several", 0 },
+	{ "fd", 'f', "FD", 0, "a wheel that this command inherits as file descriptor FD", 0 },
+	{ 0 }
+};
+
+const struct argp target_argp = { .options = argp_options, .parser = parse };

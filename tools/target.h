@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The wheels of other processes: how to find one and how to reach it. */
+#ifndef TWHEEL_TARGET_H
+#define TWHEEL_TARGET_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define COMM_LEN	32
+
+/**
+ * struct target - a wheel and who holds it
+ * @pid: the process; 0: this one, @fd is inherited
+ * @fd: the file descriptor in that process
+ * @comm: the name of that process, safe to print
+ */
+struct target {
+	pid_t pid;
+	int fd;
+	char comm[COMM_LEN];
+};
+
+/* What --pid and --fd said; the input of target_argp. */
+struct target_options {
+	pid_t pid;
+	int pid_fd;
+	int fd;
+};
+
+#define TARGET_OPTIONS_INIT	{ .pid = 0, .pid_fd = -1, .fd = -1 }
+
+extern const struct argp target_argp;
+
+static inline bool target_is_given(const struct target_options *options)
+{
+	return options->pid || options->fd >= 0;
+}
+
+/*
+ * The one wheel that @options mean; without options the only one that is
+ * open.  Exits with one line if there is none or more than one.
+ */
+struct target target_resolve(const struct target_options *options);
+
+/*
+ * A file descriptor of our own for the target's wheel, or a negative errno.
+ * Whoever holds it keeps the wheel alive: close it soon.
+ */
+int target_open(const struct target *target);
+
+/* target_open(), or exit with one line. */
+int target_open_or_fail(const struct target *target);
+
+/*
+ * Find the wheels of process @pid, or with 0 of all processes.  Each wheel is
+ * told once, even if several file descriptors lead to it.  Returns an array
+ * for free(), its length in @nr.  @denied counts processes that could not be
+ * looked into.
+ */
+struct target *target_scan(pid_t pid, size_t *nr, size_t *denied);
+
+/* Call @fn for each twheel-KEY of the wheel's fdinfo. */
+int target_fdinfo(pid_t pid, int fd, void (*fn)(void *data, const char *key, const char *value),
+		  void *data);
+
+#endif
