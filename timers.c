@@ -38,8 +38,11 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
 /* What one timer costs to bring down, cautiously: ns. */
 #define MOVE_COST	200
 
-/* Free ids looked through, and timers listed, under one hold of the lock. */
-#define LOOK_MAX	64
+/* Ids looked at for a list under one hold of the lock. */
+#define LIST_MAX	64
+
+/* Ids in use that are passed over for one arm; a hold has room for many arms. */
+#define PASS_OVER_MAX	8
 
 /* Times and ticks */
 
@@ -222,7 +225,7 @@ static int free_id(struct timers *ts, u32 *id, enum timers_need *need)
 			*need = TIMERS_NEED_CHUNK;
 			return -EAGAIN;
 		}
-		if (looks == LOOK_MAX) {
+		if (looks == PASS_OVER_MAX) {
 			*need = TIMERS_NEED_NOTHING;
 			return -EAGAIN;
 		}
@@ -580,7 +583,7 @@ WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *recor
 	unsigned int n = 0;
 	u32 id = *cursor;
 
-	for (int looks = 0; looks < LOOK_MAX && n < nr && id < w->capacity; looks++) {
+	for (int looks = 0; looks < LIST_MAX && n < nr && id < w->capacity; looks++) {
 		enum twheel_state state;
 
 		if (!wheel_has(w, id)) {

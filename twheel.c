@@ -159,9 +159,10 @@ static void twheel_program(struct twheel *tw, u64 now)
 	} else if (!next || (next <= now && tw->programmed > now)) {
 		queue_work(twheel_workqueue, &tw->work);
 	} else if (next < tw->programmed) {
+		u64 host = max(next, now + MIN_GAP) - tw->offset;
+
 		tw->programmed = next;
-		hrtimer_start(&tw->hrtimer,
-			      ns_to_ktime(max(next, now + MIN_GAP) - tw->offset),
+		hrtimer_start(&tw->hrtimer, ns_to_ktime(min_t(u64, host, KTIME_MAX)),
 			      HRTIMER_MODE_ABS_SOFT);
 	}
 }
@@ -555,10 +556,10 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 {
 	struct twheel_timer __user *array = u64_to_user_ptr(list->timers);
 	const size_t size = sizeof(struct twheel_timer);
-	u32 capacity = tw->timers.wheel.capacity;
 	struct twheel_timer *records;
 	unsigned int nr, told;
 	int ret = 0;
+	bool end;
 
 	if (list->flags)
 		return -EOPNOTSUPP;
@@ -576,6 +577,7 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 		nr = timers_list(&tw->timers, records,
 				 min_t(u32, list->nr - list->done, COPY_MAX),
 				 &list->cursor, drain, twheel_now(tw));
+		end = list->cursor == tw->timers.wheel.capacity;
 		spin_unlock_bh(&tw->lock);
 		told = whole(nr, size, copy_to_user(array, records, nr * size));
 		if (drain)
@@ -588,11 +590,10 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 			break;
 		}
 		cond_resched();
-	} while (list->done < list->nr && list->cursor < capacity &&
-		 !signal_pending(current));
+	} while (list->done < list->nr && !end && !signal_pending(current));
 
 	kfree(records);
-	if (!ret && !list->done && list->cursor < capacity)
+	if (!ret && !list->done && !end)
 		return -ERESTARTSYS;
 	return ret;
 }
@@ -879,7 +880,12 @@ static void twheel_claim_end(struct twheel *tw, const struct twheel_event *event
 
 static bool twheel_readable(struct twheel *tw)
 {
-	return READ_ONCE(tw->timers.wheel.queue[WHEEL_DUE - 1].count);
+	bool readable;
+
+	spin_lock_bh(&tw->lock);
+	readable = timers_expired(&tw->timers);
+	spin_unlock_bh(&tw->lock);
+	return readable;
 }
 
 static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
@@ -896,35 +902,34 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	if (!events)
 		return -ENOMEM;
 
-	while (done < room) {
-		unsigned int nr, told;
+	for (;;) {
+		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;
 		size_t copied;
 
-		nr = twheel_claim(tw, events, min_t(size_t, room - done, COPY_MAX));
-		if (!nr) {
-			if (done)
-				break;
-			if (iocb->ki_filp->f_flags & O_NONBLOCK ||
-			    iocb->ki_flags & IOCB_NOWAIT) {
-				ret = -EAGAIN;
-				break;
-			}
-			ret = wait_event_interruptible_exclusive(tw->wait,
-								 twheel_readable(tw));
-			if (ret)
-				break;
-			continue;
-		}
+		nr = twheel_claim(tw, events, want);
 		copied = copy_to_iter(events, nr * size, to);
 		told = copied / size;
 		iov_iter_revert(to, copied - told * size);
-		twheel_claim_end(tw, events, nr, told);
+		if (nr)
+			twheel_claim_end(tw, events, nr, told);
 		done += told;
 		if (told < nr) {
 			ret = -EFAULT;
 			break;
 		}
+		/* Not until nothing is due: a fast periodic timer always is. */
+		if (done && (nr < want || done == room || signal_pending(current)))
+			break;
 		cond_resched();
+		if (done)
+			continue;
+		if (iocb->ki_filp->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT) {
+			ret = -EAGAIN;
+			break;
+		}
+		ret = wait_event_interruptible_exclusive(tw->wait, twheel_readable(tw));
+		if (ret)
+			break;
 	}
 	kfree(events);
 	return done ? done * size : ret;

@@ -48,6 +48,7 @@
 #include <linux/gfp.h>
 #include <linux/log2.h>
 #include <linux/prefetch.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #endif
@@ -127,14 +128,18 @@ WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 /**
  * wheel_destroy() - free all memory of a wheel, timers and all
  * @w: the wheel
+ *
+ * Sleeps.
  */
 WHEEL_API void wheel_destroy(struct wheel *w)
 {
 	unsigned int i;
 
-	for (i = 0; w->chunk && i < DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS); i++)
+	for (i = 0; w->chunk && i < DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS); i++) {
 		if (w->chunk[i])
 			wheel_chunk_free(w->chunk[i]);
+		cond_resched();
+	}
 	kvfree(w->chunk);
 	for (i = 0; i < w->nr_levels; i++)
 		wheel_level_free(w->level[i].slot);

@@ -25,6 +25,7 @@ typedef unsigned __int128 u128;
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define __aligned(x)		__attribute__((aligned(x)))
+#define cond_resched()		do { } while (0)
 #define prefetch(x)		__builtin_prefetch(x)
 #define static_assert		_Static_assert
 #define WARN_ON_ONCE(x)		({ bool warn_ = (x); assert(!warn_); warn_; })
