@@ -146,13 +146,10 @@ static bool timer_claimed(const struct timers *ts, u32 id)
 	       t->deadline != TIMER_NONE && t->deadline != TIMER_DELIVERED;
 }
 
-/* Is it still the claim that was made of this arming and deadline? */
-static bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 deadline)
+/* Is it still the claim that was made of this arming? */
+static bool claim_holds(const struct timers *ts, u32 id, u32 generation)
 {
-	const struct timer *t = timer_of(ts, id);
-
-	return timer_claimed(ts, id) && t->generation == generation &&
-	       t->deadline == deadline;
+	return timer_claimed(ts, id) && timer_of(ts, id)->generation == generation;
 }
 
 static enum twheel_state timer_state(const struct timers *ts, u32 id)
@@ -352,12 +349,12 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (likely(deadline > now)) {
 		expiry = expiry_of(ts, deadline, slack);
 		level = wheel_level(w, expiry);
-		/* A later period must find its level too. */
-		if (wheel_level_missing(w, level) ||
-		    (op->interval && wheel_level_missing(w, period_level(ts, op, now)))) {
-			*need = TIMERS_NEED_LEVEL;
-			return -EAGAIN;
-		}
+	}
+	/* A later period must find its level too. */
+	if ((deadline > now && wheel_level_missing(w, level)) ||
+	    (op->interval && wheel_level_missing(w, period_level(ts, op, now)))) {
+		*need = TIMERS_NEED_LEVEL;
+		return -EAGAIN;
 	}
 
 	/* From here on nothing fails. */
@@ -446,18 +443,16 @@ static void timer_tell(const struct timers *ts, u32 id, enum twheel_state state,
  * @record: names it; filled
  * @now: ns
  *
- * Return: 0, -EINVAL, -ERANGE or -ESTALE.
+ * Return: 0, -ERANGE or -ESTALE.
  */
 WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now)
 {
 	u32 id = record->id, generation = record->generation;
 	enum twheel_state state;
 
-	if (record->state || record->count || record->cookie || record->deadline ||
-	    record->remaining || record->interval || record->slack || record->overruns)
-		return -EINVAL;
 	if (id >= ts->wheel.capacity)
 		return -ERANGE;
+	*record = (struct twheel_timer){ .id = id };
 	if (!wheel_has(&ts->wheel, id))
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
@@ -532,7 +527,7 @@ WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *event
 
 		ts->delivered++;
 		ts->overruns += event->overruns;
-		if (!claim_holds(ts, event->id, event->generation, event->deadline))
+		if (!claim_holds(ts, event->id, event->generation))
 			continue;
 		if (event->flags & TWHEEL_EVENT_LAST) {
 			timer_end(ts, event->id, TIMER_DELIVERED);
@@ -555,8 +550,7 @@ WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *eve
 			       unsigned int nr)
 {
 	while (nr--)
-		if (claim_holds(ts, events[nr].id, events[nr].generation,
-				events[nr].deadline))
+		if (claim_holds(ts, events[nr].id, events[nr].generation))
 			wheel_push(&ts->wheel, events[nr].id, WHEEL_DUE, true);
 }
 
@@ -614,7 +608,7 @@ WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *reco
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_timer *r = &records[i];
 
-		if (!claim_holds(ts, r->id, r->generation, r->deadline))
+		if (!claim_holds(ts, r->id, r->generation))
 			continue;
 		timer_end(ts, r->id, TIMER_NONE);
 		ts->cancels++;
@@ -634,7 +628,7 @@ WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *reco
 	while (nr--) {
 		const struct twheel_timer *r = &records[nr];
 
-		if (!claim_holds(ts, r->id, r->generation, r->deadline))
+		if (!claim_holds(ts, r->id, r->generation))
 			continue;
 		if (r->state == TWHEEL_STATE_EXPIRED)
 			wheel_push(&ts->wheel, r->id, WHEEL_DUE, true);

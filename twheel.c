@@ -674,8 +674,8 @@ static int setup_check(struct twheel_setup *setup)
 		return -ERANGE;
 	if (setup->tick < min_tick())
 		return -EPERM;
-	if ((setup->levels || setup->slots != TWHEEL_DEFAULT_SLOTS) &&
-	    !capable(CAP_SYS_RESOURCE))
+	if (((setup->levels && setup->levels != TWHEEL_DEFAULT_LEVELS) ||
+	     setup->slots != TWHEEL_DEFAULT_SLOTS) && !capable(CAP_SYS_RESOURCE))
 		return -EPERM;
 	return 0;
 }
@@ -950,6 +950,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	static const struct twheel_setup defaults = {
 		.clock		= CLOCK_MONOTONIC,
 		.tick		= TWHEEL_DEFAULT_TICK,
+		.levels		= TWHEEL_DEFAULT_LEVELS,
 		.slots		= TWHEEL_DEFAULT_SLOTS,
 		.capacity	= TWHEEL_DEFAULT_CAPACITY,
 	};

@@ -19,6 +19,7 @@ int main(int argc, char **argv)
 
 	printf("TAP version 13\n");
 	timers_ticks();
+	timers_cases();
 	wheel_random(ops, from);
 	timers_random(ops, from);
 	printf("1..%u\n", tap_count);

@@ -8,5 +8,6 @@
 void wheel_random(unsigned long ops, u64 from);
 void timers_random(unsigned long ops, u64 from);
 void timers_ticks(void);
+void timers_cases(void);
 
 #endif /* TWHEEL_TESTS_TESTS_H */

@@ -63,6 +63,7 @@
 #define TWHEEL_MIN_TICK		100000U
 
 #define TWHEEL_DEFAULT_TICK	1000000U
+#define TWHEEL_DEFAULT_LEVELS	11U
 #define TWHEEL_DEFAULT_SLOTS	64U
 #define TWHEEL_DEFAULT_CAPACITY	65536U
 
@@ -145,8 +146,10 @@ struct twheel_features {
  * @flags: TWHEEL_SETUP_*
  * @clock: a clock id, if TWHEEL_SETUP_CLOCK is set; else 0: CLOCK_MONOTONIC
  * @tick: resolution in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK
- * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as any deadline needs.  One
- *	level is a hashed wheel: distant timers go round it.
+ * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
+ *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
+ *	is not more.  What is further off than the levels reach goes round the
+ *	top one; one level is a hashed wheel.
  * @slots: of each level, 1 to TWHEEL_MAX_SLOTS, rounded up to a power of two,
  *	at least 4; 0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY;
@@ -269,7 +272,8 @@ struct twheel_submit {
  *	bits
  * @overruns: of the event that waits, as of now
  *
- * Of a timer that is not armed only id, generation and state are told.
+ * All but what GET takes in is out.  Of a timer that is not armed only id,
+ * generation and state are told, the rest is 0.
  */
 struct twheel_timer {
 	__u32		id;

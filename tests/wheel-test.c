@@ -125,6 +125,24 @@ static const char *collect(struct wheel *w, u64 now, bool all, bool ordered)
 	return all && soonest_wanted() <= now ? "late" : NULL;
 }
 
+static void arm(struct wheel *w, u32 id, u64 now, u64 expiry)
+{
+	wheel_turn(w, now);
+	while (wheel_level_missing(w, wheel_level(w, expiry)))
+		wheel_add_level(w, wheel_level_alloc(w));
+	wheel_file(w, id, expiry, wheel_level(w, expiry));
+	wanted[id] = expiry;
+}
+
+/* More than a step's worth of timers in a slot or two. */
+static void crowd(struct wheel *w, const struct shape *shape, u64 now)
+{
+	u64 from = now + 1 + (rnd() % 4 + 1) * (rnd() % 2 ? 2 : shape->slots) * shape->slots;
+
+	for (unsigned int n = WHEEL_STEP + rnd() % TIMERS; n; n--)
+		arm(w, rnd() % TIMERS, now, from + rnd() % shape->slots);
+}
+
 static const char *program(const struct shape *shape, unsigned long ops)
 {
 	u64 now = rnd_span(40);
@@ -134,19 +152,14 @@ static const char *program(const struct shape *shape, unsigned long ops)
 	make(&w, shape, now);
 	for (unsigned long i = 0; i < ops && !error; i++) {
 		u32 id = rnd() % TIMERS;
-		u64 expiry = now + 1 + rnd_span(rnd() % 4 ? 16 : 60);
 
 		switch (rnd() % 16) {
-		case 0 ... 6:
-			/* Crowd some slots. */
-			if (rnd() % 8 == 0)
-				expiry = (now + 200 * shape->slots) | 63;
-			expiry = min(expiry, (u64)INT64_MAX);
-			wheel_turn(&w, now);
-			while (wheel_level_missing(&w, wheel_level(&w, expiry)))
-				wheel_add_level(&w, wheel_level_alloc(&w));
-			wheel_file(&w, id, expiry, wheel_level(&w, expiry));
-			wanted[id] = expiry;
+		case 0 ... 5:
+			arm(&w, id, now, now + 1 + rnd_span(rnd() % 4 ? 16 : 60));
+			break;
+		case 6:
+			if (rnd() % 16 == 0)
+				crowd(&w, shape, now);
 			break;
 		case 7 ... 8:
 			if (wanted[id]) {

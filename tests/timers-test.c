@@ -68,7 +68,7 @@ static const char *random_arm(void)
 	if (rnd() % 2)
 		op.flags |= TWHEEL_ARM_RELATIVE;
 	else
-		op.deadline = rnd() % 8 ? now + op.deadline : op.deadline;
+		op.deadline = rnd() % 8 ? now + op.deadline : rnd() % 2;
 	if (asked != TWHEEL_ID_ANY) {
 		m = &model[asked];
 		if (rnd() % 8 == 0)
@@ -170,8 +170,10 @@ static const char *check_event(const struct twheel_event *e)
 	return NULL;
 }
 
+static const char *random_list(void);
+
 /* A read: claims, lets others do something, commits some, puts back the rest. */
-static const char *random_read(void)
+static const char *random_read(int depth)
 {
 	struct twheel_event events[CLAIM];
 	unsigned int nr, told;
@@ -184,7 +186,21 @@ static const char *random_read(void)
 			return error;
 	}
 	for (unsigned int i = rnd() % 4; i; i--) {
-		error = rnd() % 2 ? random_cancel() : random_arm();
+		switch (rnd() % 8) {
+		case 0 ... 3:
+			error = random_cancel();
+			break;
+		case 4 ... 5:
+			error = random_arm();
+			break;
+		case 6:
+			now += rnd_span(28);
+			timers_advance(&ts, now, WHEEL_STEP);
+			error = depth < 3 ? random_read(depth + 1) : NULL;
+			break;
+		default:
+			error = random_list();
+		}
 		if (error)
 			return error;
 	}
@@ -216,7 +232,7 @@ static const char *compare(const struct twheel_timer *r)
 {
 	const struct model *m = &model[r->id];
 
-	if (!m->armed)
+	if (!m->armed || m->held)
 		return "told of a timer that is not armed";
 	if (r->generation != m->generation || r->cookie != m->cookie ||
 	    r->deadline != m->deadline || r->interval != m->interval ||
@@ -248,7 +264,7 @@ static const char *random_list(void)
 		}
 	}
 	for (u32 id = 0; id < CAPACITY; id++)
-		armed += model[id].armed;
+		armed += model[id].armed && !model[id].held;
 	if (listed != armed)
 		return "a list is not complete";
 	if (rnd() % 4)
@@ -269,14 +285,15 @@ static const char *random_list(void)
 static const char *random_get(void)
 {
 	struct twheel_timer record = { .id = rnd() % CAPACITY };
+	const struct model *m = &model[record.id];
 	bool armed;
 
 	if (timers_get(&ts, &record, now))
 		return "a get failed";
 	armed = record.state == TWHEEL_STATE_PENDING || record.state == TWHEEL_STATE_EXPIRED;
-	if (armed != model[record.id].armed)
+	if (armed != (m->armed && !(m->held && !m->interval)))
 		return "a get tells the wrong state";
-	return armed ? compare(&record) : NULL;
+	return armed && !m->held ? compare(&record) : NULL;
 }
 
 static const char *advance(u64 to, bool all)
@@ -314,7 +331,7 @@ static const char *program(u64 tick, unsigned int levels, unsigned int slots,
 			error = random_cancel();
 			break;
 		case 7 ... 9:
-			error = random_read();
+			error = random_read(0);
 			break;
 		case 10:
 			if (i % 8 == 0)
@@ -403,4 +420,54 @@ void timers_ticks(void)
 		good &= kept <= n && kept >= n - n / 8;
 	}
 	tap(good, "slack is kept to 4 significant bits, rounded down");
+}
+
+static void start(u64 tick)
+{
+	now = 1000 * tick;
+	timers_init(&ts, CAPACITY, 0, 64, tick, now);
+}
+
+/* A claim that was overtaken must not touch the one that overtook it. */
+static void old_claim(void)
+{
+	struct twheel_op op = { .id = 3, .deadline = 1 };
+	struct twheel_event first, second;
+	bool good;
+
+	start(1000000);
+	arm(&op);
+	good = timers_claim(&ts, &first, 1, now) == 1;
+	op.generation = 0;
+	arm(&op);
+	good &= timers_claim(&ts, &second, 1, now) == 1;
+	good &= first.generation != second.generation;
+	timers_commit(&ts, &first, 1, now);
+	timers_put_back(&ts, &second, 1);
+	good &= timers_claim(&ts, &first, 1, now) == 1 &&
+		first.generation == second.generation;
+	tap(good, "an old claim does not touch a newer one");
+	wheel_destroy(&ts.wheel);
+}
+
+/* The first timer of a wheel, periodic and due at once, still needs levels. */
+static void first_due_periodic(void)
+{
+	struct twheel_op op = { .id = 3, .deadline = 1, .interval = 5000000 };
+	struct twheel_event event;
+	bool good;
+
+	start(1000000);
+	arm(&op);
+	good = timers_claim(&ts, &event, 1, now) == 1;
+	timers_commit(&ts, &event, 1, now);
+	good &= ts.wheel.filed == 1;
+	tap(good, "the first timer may be periodic and due at once");
+	wheel_destroy(&ts.wheel);
+}
+
+void timers_cases(void)
+{
+	old_claim();
+	first_due_periodic();
 }

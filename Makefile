@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a person types. How the module is built is in Kbuild, how a kernel is
+# booted for tests in vm/.
+
+# The kernels `make check` boots; the first one serves demo, bench and shell.
+KERNELS ?= 6.1
+KERNEL := $(firstword $(KERNELS))
+
+# The running kernel's headers, for `make` and `make load`.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+CACHE := $(or $(TWHEEL_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/twheel)
+
+all: module tools
+
+help:
+	@echo 'In a virtual machine (installs what is missing, says so first):'
+	@echo '  make demo         an epoll server with its idle timeouts in /dev/twheel'
+	@echo '  make check        all tests; the last line is the sum'
+	@echo '  make bench        measures against timerfd, POSIX timers, io_uring, a heap'
+	@echo '                    (JSON=FILE writes the figures too)'
+	@echo '  make shell        a shell in a guest with twheel loaded'
+	@echo '  make static       checkpatch, sparse, shellcheck'
+	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS))'
+	@echo
+	@echo 'On the running kernel:'
+	@echo '  make              twheel.ko (if there are headers), twheel, twheel-demo'
+	@echo '  make load         insmod twheel.ko; as root'
+	@echo '  make unload       rmmod twheel; as root'
+	@echo
+	@echo '  make tools        the twheel command and the demo daemon'
+	@echo '  make selftests    the test programs, into selftests/build'
+	@echo '  make clean        removes what was built here'
+	@echo '  make distclean    also the cache: $(CACHE)'
+
+#
+# On this machine.
+#
+ifneq ($(wildcard $(KDIR)/Makefile),)
+module:
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+else
+module:
+	@echo 'No headers for the running kernel in $(KDIR): twheel.ko is not built.'
+	@echo 'On Debian: apt-get install linux-headers-$(shell uname -r). `make demo` needs none.'
+endif
+
+load:
+	@test -e twheel.ko || { echo 'There is no twheel.ko: run make first.'; exit 1; }
+	insmod twheel.ko
+
+unload:
+	rmmod twheel
+
+tools:
+	@vm/deps tools
+	$(MAKE) -C tools
+
+selftests:
+	@vm/deps tools source
+	$(MAKE) -C selftests OUTPUT=$(CURDIR)/selftests/build \
+		KSFT=$$(vm/source)/tools/testing/selftests
+
+#
+# In a guest.
+#
+demo:
+	@vm/demo $(KERNEL)
+
+check:
+	@vm/check $(KERNELS)
+
+bench:
+	@vm/bench $(KERNEL) $(JSON)
+
+shell:
+	@vm/deps build boot
+	@vm/run $(KERNEL) --interactive -- sh
+
+static:
+	@vm/deps build source static
+	@vm/static $(KERNEL)
+
+clean:
+	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
+	@rm -rf bench/build selftests/build tests/build tools/build
+
+distclean: clean
+	rm -rf $(CACHE)
+
+.PHONY: all help module load unload tools selftests demo check bench shell \
+	static clean distclean
