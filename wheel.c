@@ -206,6 +206,8 @@ WHEEL_API void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chun
 /**
  * wheel_timers_held() - for how many timers there is memory
  * @w: the wheel
+ *
+ * Return: a multiple of 256.
  */
 WHEEL_API u32 wheel_timers_held(const struct wheel *w)
 {
@@ -388,9 +390,9 @@ WHEEL_API unsigned int wheel_level(const struct wheel *w, u64 expiry)
  * bring down a heavy one, but not before R4 allows it, which the last + 1
  * makes sure of wherever the hand below has been held up.
  */
-static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number,
-		      const struct wheel_slot *slot)
+static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 {
+	const struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
 	u64 lead, soonest, earliest;
 
 	if (!l || slot->filed <= WHEEL_STEP)
@@ -438,7 +440,7 @@ static void file(struct wheel *w, u32 id, u64 expiry, unsigned int l)
 	slot->filed++;
 	w->filed++;
 	if (unlikely(!(slot->filed % WHEEL_STEP)))
-		level->next = min(level->next, slot_opens(w, l, number, slot));
+		level->next = min(level->next, slot_opens(w, l, number));
 }
 
 /**
@@ -492,13 +494,8 @@ static u64 level_next(const struct wheel *w, unsigned int l)
 	u64 next = WHEEL_NEVER, number = level->hand;
 
 	/* No slot opens before the one in front of it starts. */
-	while ((number = first_slot(w, level, number)) &&
-	       (number - 1) << level->shift < next) {
-		u64 opens = slot_opens(w, l, number,
-				       &level->slot[number & w->mask]);
-
-		next = min(next, opens);
-	}
+	while (number << level->shift < next && (number = first_slot(w, level, number)))
+		next = min(next, slot_opens(w, l, number));
 	return next;
 }
 
@@ -541,17 +538,15 @@ static void turn(struct wheel *w, u64 now)
  * Move the hand of a level onto its next slot, so that it can be emptied.
  * Returns false if R4 does not allow it, because the level below is held up.
  */
-static bool open_slot(struct wheel *w, unsigned int l)
+static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 {
 	struct wheel_level *level = &w->level[l];
-	u64 number = first_slot(w, level, level->hand);
-	struct wheel_slot *slot = &level->slot[number & w->mask];
 
 	if (l) {
 		if (level[-1].hand < (number - 1) << w->bits)
 			return false;
 		w->cascades++;
-		if (slot->filed > WHEEL_STEP)
+		if (level->slot[number & w->mask].filed > WHEEL_STEP)
 			w->heavy |= BIT(l);
 	}
 	level->hand = number;
@@ -670,13 +665,17 @@ WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				break;
 			l = __ffs(w->open);
 		} else if (!(w->open & BIT(l))) {
+			u64 number = first_slot(w, &w->level[l], w->level[l].hand);
+
 			/* A cancel leaves next too early, which is seen here. */
-			w->level[l].next = level_next(w, l);
-			if (w->level[l].next > next)
-				continue;
+			if (!number || slot_opens(w, l, number) != next) {
+				w->level[l].next = level_next(w, l);
+				if (w->level[l].next > next)
+					continue;
+			}
 			turn(w, next ? next - 1 : 0);
 			w->at = max(w->at, next);
-			if (open_slot(w, l))
+			if (open_slot(w, l, first_slot(w, &w->level[l], w->level[l].hand)))
 				continue;
 			if (WARN_ON_ONCE(!w->open))
 				break;
