@@ -20,7 +20,6 @@ typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t s64;
-typedef unsigned __int128 u128;
 
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
@@ -96,7 +95,7 @@ static inline unsigned long find_next_bit(const unsigned long *map,
 
 static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
 {
-	return ((u128)a * b) >> shift;
+	return ((__uint128_t)a * b) >> shift;
 }
 
 static inline u64 div64_u64(u64 a, u64 b)

@@ -276,7 +276,7 @@ static size_t take_events(const struct arm *arm, int wheel, uint64_t start)
 		key.id = events[i].id;
 		op = bsearch(&key, arm->ops, arm->nr, sizeof(key), by_id);
 		if (!op || op->generation != events[i].generation)
-			fail("the kernel sent an event of id %u, generation %u, which was never armed: please report it",
+			fail("an event of id %u, generation %u, was never armed: please report it",
 			     events[i].id, events[i].generation);
 		if (arm->json)
 			print_event_json(&events[i], read_at);

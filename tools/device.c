@@ -107,7 +107,7 @@ const char *wheel_explain(int err)
 	case ENXIO:
 		return "no " WHEEL_PATH ": load the module (make load)";
 	case EACCES:
-		return "not permitted to open " WHEEL_PATH ": be root, or have its owner let you in";
+		return "not permitted to open " WHEEL_PATH ": be root, or ask its owner";
 	case ENOTTY:
 		return "not a wheel, or its module is older than this program";
 	case EFAULT:
@@ -119,7 +119,7 @@ const char *wheel_explain(int err)
 	case EOPNOTSUPP:
 		return "this kernel's twheel does not have that flag, clock or delivery";
 	case ERANGE:
-		return "an id, tick, shape, capacity, interval or count is out of its range: see twheel features";
+		return "a number is out of its range (id, tick, shape, count): see twheel features";
 	case EOVERFLOW:
 		return "too many entries in one call: give fewer";
 	case EPERM:
@@ -135,7 +135,7 @@ const char *wheel_explain(int err)
 	case ENOSPC:
 		return "every id of the wheel is in use: give it more --capacity";
 	case EDQUOT:
-		return "your user's limit on wheels or timers is reached: close some, or raise the module's parameter";
+		return "your user's limit on wheels or timers is reached: close some";
 	case ENOMEM:
 		return "no memory, or the cgroup is at its limit";
 	case EAGAIN:

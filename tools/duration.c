@@ -141,7 +141,7 @@ const char *duration_parse(const char *text, uint64_t *ns)
 		if (!unit)
 			return bad_unit;
 		if (unit->ns >= last_unit)
-			return "names its units out of order: the larger first, each once, as in 1h30m";
+			return "names its units out of order: larger first, each once: 1h30m";
 		last_unit = unit->ns;
 		why = fraction_to_ns(&n, unit->ns, &part);
 		if (why)

@@ -99,7 +99,8 @@ static void print_timer(const struct twheel_timer *timer)
 		snprintf(left, sizeof(left), "for ever");
 	printf("%8u  %10u  %-9s  %10s  %10s  %8s  %10s  %8llu  %8llu\n", timer->id,
 	       timer->generation, state_name(timer->state),
-	       duration_short(remaining, timer->remaining), or_none(interval, timer->interval), left,
+	       duration_short(remaining, timer->remaining),
+	       or_none(interval, timer->interval), left,
 	       or_none(slack, timer->slack), (unsigned long long)timer->overruns,
 	       (unsigned long long)timer->cookie);
 }
@@ -131,7 +132,7 @@ int verb_list(int argc, char **argv)
 	static const struct argp_child children[] = { { .argp = &target_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
-		.doc = "List the armed timers of a wheel, pending and expired, in order of their ids."
+		.doc = "List the armed timers of a wheel, pending and expired, by id."
 		       "\vWithout --pid or --fd: of the only wheel that is open.",
 	};
 	struct list list = { .target = TARGET_OPTIONS_INIT };

@@ -84,7 +84,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, unsigned int 
 	output_name(argv[0]);
 	err = argp_parse(&all, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &root);
 	if (root.wrong)
-		usage_error("%s: no such option, or its argument is missing or not wanted: see %s --help",
+		usage_error("%s: no such option, or its argument is wrong: see %s --help",
 			    root.wrong, argv[0]);
 	if (err)
 		fail("%s", strerror(err));

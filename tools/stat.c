@@ -210,7 +210,9 @@ static void take_column(void *data, const char *key, const char *value)
 /* What one looks for first; the others come behind, as far as they fit. */
 static void take_first_columns(void *data, const char *key, const char *value)
 {
-	static const char * const first[] = { "pending", "expired", "fired", "interrupts", "memory" };
+	static const char * const first[] = {
+		"pending", "expired", "fired", "interrupts", "memory"
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(first); i++) {

@@ -261,7 +261,7 @@ int target_open_or_fail(const struct target *target)
 	switch (fd) {
 	case -EPERM:
 	case -EACCES:
-		fail("not permitted to reach into process %d: be root (it takes a debugger's rights)",
+		fail("not permitted to reach into process %d: be root",
 		     target->pid);
 	case -ESRCH:
 		fail("no process %d", target->pid);
@@ -308,7 +308,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-	{ "pid", 'p', "PID[:FD]", 0, "the wheel of process PID, its file descriptor FD if it has several", 0 },
+	{ "pid", 'p', "PID[:FD]", 0, "the wheel of process PID, of its descriptor FD", 0 },
 	{ "fd", 'f', "FD", 0, "a wheel that this command inherits as file descriptor FD", 0 },
 	{ 0 }
 };

@@ -69,7 +69,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		usage_error("say what to do: arm, watch, list, stat, features or demo (--help tells more)");
+		usage_error("say what to do: arm, watch, list, stat, features, demo (see --help)");
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

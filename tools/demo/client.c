@@ -113,7 +113,7 @@ static void open_connection(struct client *client, uint32_t i)
 	if (connect(fd, (struct sockaddr *)&client->server, sizeof(client->server)) &&
 	    errno != EINPROGRESS)
 		fail("client: connect: %s%s", strerror(errno),
-		     errno == ENETUNREACH ? ": is the loopback interface up (ip link set lo up)?" : "");
+		     errno == ENETUNREACH ? ": is loopback up (ip link set lo up)?" : "");
 	connection->fd = fd;
 	connection->phase = CONNECTING;
 	client->open++;

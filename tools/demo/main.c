@@ -50,7 +50,7 @@ static const struct argp_option argp_options[] = {
 	{ "quick", KEY_QUICK, NULL, 0, "500 connections, timeout 2s: takes 9 s", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
 	{ "bound", KEY_BOUND, "DURATION", 0, "a cut later than this is missed (2s)", 0 },
-	{ "record", KEY_RECORD, "FILE", 0, "write the schedule and what both ends noted, a line for each connection", 0 },
+	{ "record", KEY_RECORD, "FILE", 0, "write plan and observations, by connection", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print the result as JSON, nothing else on stdout", 0 },
 	{ 0 }
 };
@@ -124,7 +124,8 @@ static uint32_t raise_file_limit(uint32_t connections)
 		limit.rlim_max = need;
 	if (setrlimit(RLIMIT_NOFILE, &limit)) {
 		getrlimit(RLIMIT_NOFILE, &limit);
-		fail("%u connections take %llu open files, %llu are allowed: raise the limit (ulimit -n) or use fewer --connections",
+		fail("%u connections take %llu open files, %llu are allowed: "
+		     "raise the limit (ulimit -n) or use fewer --connections",
 		     connections, (unsigned long long)need, (unsigned long long)limit.rlim_max);
 	}
 	return need;

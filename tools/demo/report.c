@@ -11,7 +11,8 @@ void report_heading(const struct schedule *schedule)
 	char timeout[DURATION_LEN], ramp[DURATION_LEN], total[DURATION_LEN];
 	char min_gap[DURATION_LEN], max_gap[DURATION_LEN];
 
-	printf("%stwheel demo: %s real TCP connections, idle timeout %s, one kernel timer each%s\n\n",
+	printf("%stwheel demo: %s real TCP connections, idle timeout %s, "
+	       "one kernel timer each%s\n\n",
 	       colour(stdout, BOLD), number(connections, schedule->connections),
 	       duration_short(timeout, schedule->timeout), colour(stdout, PLAIN));
 	printf("  The client opens them within %s.  Each sends a message every %s to %s,\n"

@@ -96,14 +96,16 @@ int main(void)
 
 	all_is_well();
 	server[2].cuts = 1;
-	server[2].cut = server[2].cut_done = LAST + 2 * TIMEOUT;
+	server[2].cut = LAST + 2 * TIMEOUT;
+	server[2].cut_done = server[2].cut;
 	client[2].saw_close = LAST + 2 * TIMEOUT;
 	client[2].closed = false;
 	v = judge();
 	result(counts(v, 3, 0, 1, false) && v.talking == 1, "a talking one cut is missed");
 
 	all_is_well();
-	client[0].said = server[0].heard = 3;
+	client[0].said = 3;
+	server[0].heard = 3;
 	v = judge();
 	result(counts(v, 2, 0, 1, false) && v.talking == 1, "cut before it fell silent");
 
