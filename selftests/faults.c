@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that ends in the middle of a call: what was not handed over is not
+ * lost, what was not carried out has not happened, and what was done is told.
+ */
+#include <sys/uio.h>
+
+#include "twheel_test.h"
+
+#define CAPACITY	1000U
+
+FIXTURE(wheel) {
+	int fd;
+};
+
+FIXTURE_SETUP(wheel)
+{
+	struct twheel_setup s = { .capacity = CAPACITY };
+
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, set_up(self->fd, &s));
+}
+
+FIXTURE_TEARDOWN(wheel)
+{
+	close(self->fd);
+}
+
+static int expire(int fd, unsigned int nr)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < nr; i++) {
+		ret = arm_at(fd, i, 1, i);
+		if (ret)
+			return ret;
+	}
+	return wait_expired(fd, nr) ? 0 : -ETIME;
+}
+
+/* read */
+
+TEST_F(wheel, read_into_nothing_loses_no_event)
+{
+	struct twheel_event ev[8];
+	bool seen[5] = {};
+	int i;
+
+	ASSERT_EQ(0, expire(self->fd, 5));
+	EXPECT_EQ(-EFAULT, wheel_read(self->fd, nowhere(), 5));
+	EXPECT_EQ(-EFAULT,
+		  wheel_read(self->fd, edge(0, NULL, 0, PROT_READ), 5));
+	/* Half of the first event. */
+	EXPECT_EQ(-EFAULT,
+		  wheel_read(self->fd, edge(24, NULL, 0, PROT_NONE), 5));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, 0));
+
+	ASSERT_EQ(5, wheel_read(self->fd, ev, 8));
+	for (i = 0; i < 5; i++) {
+		ASSERT_GT(5, ev[i].id);
+		EXPECT_FALSE(seen[ev[i].id]);
+		seen[ev[i].id] = true;
+		EXPECT_EQ(ev[i].id, ev[i].cookie);
+		EXPECT_EQ(TWHEEL_EVENT_LAST, ev[i].flags);
+	}
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, ev, 1));
+}
+
+/* Small and large, so that the fault is in the first and in a later portion. */
+static const unsigned int fits[] = { 1, 2, 31, 32, 33, 63, 64, 65, 100, 150 };
+
+TEST_F(wheel, read_across_the_edge_loses_no_event)
+{
+	enum { NR = 200 };
+	struct twheel_event *ev, rest[NR];
+	bool seen[NR];
+	unsigned int i, j, n;
+
+	for (i = 0; i < ARRAY_SIZE(fits); i++) {
+		memset(seen, 0, sizeof(seen));
+		ASSERT_EQ(0, expire(self->fd, NR));
+		/* Room for some events, and for half of the next. */
+		n = fits[i];
+		ev = edge(n * sizeof(*ev) + 24, NULL, 0,
+			  i % 2 ? PROT_NONE : PROT_READ);
+		ASSERT_EQ(n, wheel_read(self->fd, ev, NR))
+			TH_LOG("room for %u", n);
+		for (j = 0; j < n; j++) {
+			EXPECT_FALSE(seen[ev[j].id]);
+			seen[ev[j].id] = true;
+			EXPECT_EQ(ev[j].id, ev[j].cookie);
+			EXPECT_EQ(TWHEEL_STATE_DELIVERED,
+				  wheel_state(self->fd, ev[j].id));
+		}
+		ASSERT_EQ(NR - n, wheel_read(self->fd, rest, NR))
+			TH_LOG("room for %u", n);
+		for (j = 0; j < NR - n; j++) {
+			EXPECT_FALSE(seen[rest[j].id]);
+			seen[rest[j].id] = true;
+			EXPECT_EQ(rest[j].id, rest[j].cookie);
+		}
+		EXPECT_EQ(-EAGAIN, wheel_read(self->fd, rest, 1));
+	}
+}
+
+TEST_F(wheel, read_that_faulted_leaves_events_cancellable)
+{
+	struct twheel_event ev[4];
+
+	ASSERT_EQ(0, expire(self->fd, 3));
+	ASSERT_EQ(-EFAULT, wheel_read(self->fd, nowhere(), 3));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, 1));
+	ASSERT_EQ(2, wheel_read(self->fd, ev, 4));
+	EXPECT_NE(1, ev[0].id);
+	EXPECT_NE(1, ev[1].id);
+}
+
+TEST_F(wheel, read_that_faulted_leaves_periods)
+{
+	const __u64 first = now_ns();
+	struct twheel_event ev;
+	__u64 sum = 0;
+	int i;
+
+	ASSERT_EQ(0, arm_every(self->fd, 1, first, MSEC, 50));
+	/* Each fault comes when there is an event, some of them with overruns. */
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, NEVER_MS));
+		EXPECT_EQ(-EFAULT, wheel_read(self->fd, nowhere(), 1));
+		sleep_until(now_ns() + MSEC);
+	}
+	do {
+		ASSERT_EQ(1, collect(self->fd, &ev, 1));
+		EXPECT_EQ(first + sum * MSEC, ev.deadline);
+		sum += 1 + ev.overruns;
+		ASSERT_GE(50, sum);
+	} while (!(ev.flags & TWHEEL_EVENT_LAST));
+	EXPECT_EQ(50, sum);
+}
+
+TEST_F(wheel, readv_with_a_bad_part)
+{
+	struct twheel_event ev[3];
+	struct iovec iov[] = {
+		{ ev, 2 * sizeof(ev[0]) }, { nowhere(), sizeof(ev[0]) },
+	};
+
+	ASSERT_EQ(0, expire(self->fd, 3));
+	EXPECT_EQ(2 * sizeof(ev[0]), readv(self->fd, iov, 2));
+	EXPECT_EQ(1, wheel_read(self->fd, ev + 2, 1));
+	EXPECT_EQ(3, ev[0].id + ev[1].id + ev[2].id);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, ev, 1));
+}
+
+/* submit */
+
+FIXTURE(batch) {
+	int fd;
+	/* To watch: armed, and the subject of the operations. */
+	struct twheel_timer victims[200];
+};
+
+FIXTURE_VARIANT(batch) {
+	int prot;
+	/* Bytes of the first op that fails which are in front of the edge. */
+	int into;
+};
+
+/* The array can't be read any further, or not be written. */
+FIXTURE_VARIANT_ADD(batch, unmapped) { .prot = PROT_NONE, .into = 0 };
+FIXTURE_VARIANT_ADD(batch, unmapped_in_an_op) { .prot = PROT_NONE, .into = 32 };
+FIXTURE_VARIANT_ADD(batch, unmapped_result) { .prot = PROT_NONE, .into = 60 };
+FIXTURE_VARIANT_ADD(batch, readonly) { .prot = PROT_READ, .into = 0 };
+FIXTURE_VARIANT_ADD(batch, readonly_in_an_op) { .prot = PROT_READ, .into = 32 };
+FIXTURE_VARIANT_ADD(batch, readonly_result) { .prot = PROT_READ, .into = 60 };
+
+FIXTURE_SETUP(batch)
+{
+	struct twheel_setup s = { .capacity = CAPACITY };
+	int i;
+
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, set_up(self->fd, &s));
+	for (i = 0; i < ARRAY_SIZE(self->victims); i++)
+		ASSERT_EQ(0, i % 2 ? arm_at(self->fd, i, 1, i)
+				   : arm_in(self->fd, i, HOUR, i));
+	ASSERT_TRUE(wait_expired(self->fd, ARRAY_SIZE(self->victims) / 2));
+	ASSERT_EQ(ARRAY_SIZE(self->victims),
+		  list_all(self->fd, TWHEEL_IOC_LIST, self->victims,
+			   ARRAY_SIZE(self->victims)));
+}
+
+FIXTURE_TEARDOWN(batch)
+{
+	close(self->fd);
+}
+
+TEST_F(batch, arms_of_any_id)
+{
+	struct twheel_op ops[200], *p;
+	struct twheel_timer t;
+	__u32 failed, top = CAPACITY - 1;
+	unsigned int i, j, n;
+
+	for (i = 0; i < ARRAY_SIZE(fits); i++) {
+		memset(ops, 0, sizeof(ops));
+		for (j = 0; j < ARRAY_SIZE(ops); j++) {
+			ops[j].opcode = TWHEEL_OP_ARM;
+			ops[j].deadline = ~0ULL;
+			ops[j].cookie = j;
+			ops[j].id = TWHEEL_ID_ANY;
+		}
+		n = fits[i];
+		p = edge(n * sizeof(*p) + variant->into, ops, sizeof(ops),
+			 variant->prot);
+		ASSERT_EQ(n, wheel_submit(self->fd, p, ARRAY_SIZE(ops), &failed));
+		EXPECT_EQ(0, failed);
+		for (j = 0; j < n; j++) {
+			EXPECT_EQ(0, p[j].result);
+			/* From the top: no id was lost in the round before. */
+			EXPECT_EQ(top - j, p[j].id);
+			ASSERT_EQ(0, wheel_get(self->fd, p[j].id, &t));
+			EXPECT_EQ(TWHEEL_STATE_PENDING, t.state);
+			EXPECT_EQ(p[j].generation, t.generation);
+			EXPECT_EQ(j, t.cookie);
+		}
+		for (j = n; j < ARRAY_SIZE(ops); j++)
+			EXPECT_NE(TWHEEL_STATE_PENDING,
+				  wheel_state(self->fd, top - j))
+				TH_LOG("op %u of %u", j, n);
+		/* In the reverse order: the kernel hands out the last one first. */
+		for (j = n; j--; )
+			ASSERT_EQ(TWHEEL_STATE_PENDING,
+				  wheel_cancel(self->fd, p[j].id));
+	}
+}
+
+TEST_F(batch, moves_and_cancels)
+{
+	struct twheel_op ops[200], *p;
+	struct twheel_timer t;
+	struct twheel_event ev[200];
+	unsigned int i, j, n = 70;
+	__u32 failed;
+
+	memset(ops, 0, sizeof(ops));
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		/* Both kinds, on pending and on expired ones. */
+		ops[i].opcode = i % 4 < 2 ? TWHEEL_OP_ARM : TWHEEL_OP_CANCEL;
+		if (i % 4 < 2)
+			ops[i].deadline = ~0ULL;
+		ops[i].id = i;
+	}
+	p = edge(n * sizeof(*p) + variant->into, ops, sizeof(ops),
+		 variant->prot);
+	ASSERT_EQ(n, wheel_submit(self->fd, p, ARRAY_SIZE(ops), &failed));
+	EXPECT_EQ(0, failed);
+	for (i = 0; i < n; i++) {
+		EXPECT_EQ(0, p[i].result);
+		EXPECT_EQ(i % 2 ? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING,
+			  p[i].state);
+		EXPECT_EQ(i % 4 < 2 ? TWHEEL_STATE_PENDING : TWHEEL_STATE_IDLE,
+			  wheel_state(self->fd, i));
+	}
+	/* The others are as they were, events included. */
+	for (; i < ARRAY_SIZE(ops); i++) {
+		ASSERT_EQ(0, wheel_get(self->fd, i, &t));
+		t.remaining = self->victims[i].remaining;
+		EXPECT_EQ(0, memcmp(&t, &self->victims[i], sizeof(t)))
+			TH_LOG("op %u", i);
+	}
+	j = wheel_read(self->fd, ev, ARRAY_SIZE(ev));
+	EXPECT_EQ((ARRAY_SIZE(ops) - n) / 2, j);
+	for (i = 0; i < j; i++) {
+		EXPECT_LE(n, ev[i].id);
+		EXPECT_EQ(1, ev[i].id % 2);
+	}
+
+	/* The rest can be submitted again. */
+	ASSERT_EQ(ARRAY_SIZE(ops) - n,
+		  wheel_submit(self->fd, ops + n, ARRAY_SIZE(ops) - n, &failed));
+	EXPECT_EQ(0, failed);
+}
+
+TEST_F(batch, first_op)
+{
+	struct twheel_op *p, ops[] = {
+		{ .opcode = TWHEEL_OP_CANCEL, .id = 0 },
+		{ .opcode = TWHEEL_OP_CANCEL, .id = 1 },
+		{ .opcode = TWHEEL_OP_ARM, .deadline = 1, .id = TWHEEL_ID_ANY },
+	};
+	struct twheel_op op = { .deadline = ~0ULL, .id = TWHEEL_ID_ANY };
+	int i;
+
+	p = edge(variant->into, ops, sizeof(ops), variant->prot);
+	EXPECT_EQ(-EFAULT, wheel_submit(self->fd, p, 3, NULL));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_state(self->fd, 0));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_state(self->fd, 1));
+	/* The same with an arm in front, which could leak its id. */
+	for (i = 0; i < 10; i++) {
+		p = edge(variant->into, ops + 2, sizeof(ops[0]), variant->prot);
+		EXPECT_EQ(-EFAULT, wheel_submit(self->fd, p, 1, NULL));
+	}
+	ASSERT_EQ(0, wheel_arm(self->fd, &op));
+	EXPECT_EQ(CAPACITY - 1, op.id);
+}
+
+/* The request itself is where the answer can't be written. */
+
+TEST_F(wheel, submit_with_a_readonly_request)
+{
+	struct twheel_op ops[2] = {
+		{ .opcode = TWHEEL_OP_CANCEL, .id = 1 },
+		{ .opcode = TWHEEL_OP_ARM, .deadline = ~0ULL, .id = 2 },
+	};
+	struct twheel_submit s = {
+		.ops = (uintptr_t)ops,
+		.nr = 2,
+		.op_size = sizeof(ops[0]),
+	};
+	struct snapshot before;
+
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
+	ASSERT_EQ(0, snapshot_take(self->fd, &before));
+	EXPECT_EQ(-EFAULT,
+		  wheel_ioctl(self->fd, TWHEEL_IOC_SUBMIT,
+			      edge(0, &s, sizeof(s), PROT_READ)));
+	EXPECT_TRUE(snapshot_holds(self->fd, &before));
+}
+
+TEST_F(wheel, drain_with_a_readonly_request)
+{
+	struct twheel_timer t[2];
+	struct twheel_list l = {
+		.timers = (uintptr_t)t,
+		.nr = 2,
+		.timer_size = sizeof(t[0]),
+	};
+	struct snapshot before;
+
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
+	ASSERT_EQ(0, expire(self->fd, 1));
+	ASSERT_EQ(0, snapshot_take(self->fd, &before));
+	EXPECT_EQ(-EFAULT,
+		  wheel_ioctl(self->fd, TWHEEL_IOC_DRAIN,
+			      edge(0, &l, sizeof(l), PROT_READ)));
+	EXPECT_TRUE(snapshot_holds(self->fd, &before));
+}
+
+TEST_F(wheel, arm_and_cancel_with_a_readonly_request)
+{
+	struct twheel_op op = { .deadline = ~0ULL, .id = TWHEEL_ID_ANY };
+	struct twheel_op move = { .deadline = ~0ULL, .id = 0 };
+	struct twheel_op cancel = { .id = 0 };
+	struct snapshot before;
+	int i;
+
+	ASSERT_EQ(0, expire(self->fd, 1));
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
+	ASSERT_EQ(0, snapshot_take(self->fd, &before));
+	for (i = 0; i < 10; i++) {
+		EXPECT_EQ(-EFAULT,
+			  wheel_arm(self->fd,
+				    edge(0, &op, sizeof(op), PROT_READ)));
+		/* Half of the results would fit. */
+		EXPECT_EQ(-EFAULT,
+			  wheel_arm(self->fd,
+				    edge(offsetof(struct twheel_op, state),
+					 &op, sizeof(op), PROT_READ)));
+		EXPECT_EQ(-EFAULT,
+			  wheel_arm(self->fd,
+				    edge(0, &move, sizeof(op), PROT_READ)));
+		move.id ^= 1;
+		EXPECT_EQ(-EFAULT,
+			  wheel_ioctl(self->fd, TWHEEL_IOC_CANCEL,
+				      edge(0, &cancel, sizeof(op), PROT_READ)));
+		cancel.id ^= 1;
+		EXPECT_TRUE(snapshot_holds(self->fd, &before));
+	}
+	ASSERT_EQ(0, wheel_arm(self->fd, &op));
+	EXPECT_EQ(CAPACITY - 1, op.id);
+}
+
+/* list and drain */
+
+TEST_F(wheel, list_across_the_edge)
+{
+	struct twheel_timer *t, rest[10];
+	__u32 cursor = 0, first;
+	int i, n;
+
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, arm_in(self->fd, 10 * i, HOUR, i));
+	t = edge(3 * sizeof(*t) + 40, NULL, 0, PROT_NONE);
+	n = wheel_list(self->fd, TWHEEL_IOC_LIST, t, 10, &cursor);
+	ASSERT_EQ(3, n);
+	for (i = 0; i < n; i++)
+		EXPECT_EQ(10 * i, t[i].id);
+	first = 10 * n;
+	ASSERT_GE(first, cursor);
+	ASSERT_LT(10 * (n - 1), cursor);
+	n = wheel_list(self->fd, TWHEEL_IOC_LIST, rest, 10, &cursor);
+	ASSERT_LE(1, n);
+	EXPECT_EQ(first, rest[0].id);
+}
+
+TEST_F(wheel, drain_across_the_edge_loses_no_timer)
+{
+	enum { NR = 200 };
+	struct twheel_timer *t, before[NR], rest[NR];
+	struct twheel_event ev[NR];
+	__u32 cursor;
+	unsigned int i, j, n;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(fits); i++) {
+		n = fits[i];
+		for (j = 0; j < NR; j++)
+			ASSERT_EQ(0, j % 2 ? arm_at(self->fd, j, 1, j)
+					   : arm_in(self->fd, j, HOUR, j));
+		ASSERT_TRUE(wait_expired(self->fd, NR / 2));
+		ASSERT_EQ(NR, list_all(self->fd, TWHEEL_IOC_LIST, before, NR));
+
+		/* A call may do less than it could, but no more than fits. */
+		t = edge(n * sizeof(*t) + 40, NULL, 0,
+			 i % 2 ? PROT_NONE : PROT_READ);
+		cursor = 0;
+		j = 0;
+		while (j < n) {
+			ret = wheel_list(self->fd, TWHEEL_IOC_DRAIN, t + j,
+					 NR - j, &cursor);
+			ASSERT_LT(0, ret)
+				TH_LOG("%u of %u", j, n);
+			j += ret;
+		}
+		ASSERT_EQ(n, j);
+		EXPECT_EQ(-EFAULT,
+			  wheel_list(self->fd, TWHEEL_IOC_DRAIN, t + j, NR - j,
+				     &cursor));
+		for (j = 0; j < n; j++) {
+			EXPECT_EQ(j, t[j].id);
+			EXPECT_EQ(before[j].generation, t[j].generation);
+			EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, j));
+		}
+		/* What was not handed over is armed as before. */
+		ASSERT_EQ(NR - n, list_all(self->fd, TWHEEL_IOC_LIST, rest, NR));
+		for (j = 0; j < NR - n; j++) {
+			rest[j].remaining = before[n + j].remaining;
+			EXPECT_EQ(0, memcmp(&rest[j], &before[n + j],
+					    sizeof(rest[j])))
+				TH_LOG("timer %u, room for %u", n + j, n);
+		}
+		ret = wheel_read(self->fd, ev, NR);
+		EXPECT_EQ((NR - n + 1) / 2, ret);
+		for (j = 0; ret > 0 && j < ret; j++)
+			EXPECT_LE(n, ev[j].id);
+	}
+}
+
+/* Waiters */
+
+struct counter {
+	int fd;
+	unsigned int events;
+};
+
+static void *count_events(void *arg)
+{
+	struct counter *c = arg;
+	struct twheel_event ev;
+
+	do {
+		if (wheel_read(c->fd, &ev, 1) != 1)
+			break;
+		__atomic_add_fetch(&c->events, 1, __ATOMIC_RELEASE);
+	} while (ev.cookie);
+	return NULL;
+}
+
+/*
+ * An event that a read or a drain held for a moment and put back: who came to
+ * read it in that moment, and found nothing, has to be woken.
+ */
+TEST_F(wheel, what_was_put_back_wakes_a_reader)
+{
+	enum { ROUNDS = 1500 };
+	struct counter c = { .fd = self->fd };
+	struct iovec bad = { nowhere(), sizeof(struct twheel_event) };
+	pthread_t thread;
+	__u64 limit;
+	__u32 cursor;
+	int i;
+
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, count_events, &c));
+	for (i = 0; i < ROUNDS; i++) {
+		cursor = 0;
+		ASSERT_EQ(0, arm_at(self->fd, 1, 1, i + 1 < ROUNDS));
+		if (i % 2)
+			wheel_list(self->fd, TWHEEL_IOC_DRAIN,
+				   bad.iov_base, 1, &cursor);
+		else
+			EXPECT_EQ(-1, preadv2(self->fd, &bad, 1, -1, RWF_NOWAIT));
+		limit = now_ns() + NEVER_MS * MSEC;
+		while (__atomic_load_n(&c.events, __ATOMIC_ACQUIRE) != i + 1)
+			ASSERT_GT(limit, now_ns())
+				TH_LOG("round %d", i);
+	}
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+/* Signals */
+
+static void nothing(int sig)
+{
+}
+
+TEST_F_TIMEOUT(wheel, submit_under_a_storm_of_signals, 60)
+{
+	enum { NR = 200000 };
+	struct twheel_setup s = { .capacity = NR };
+	struct sigaction sa = { .sa_handler = nothing };
+	struct sigevent event = {
+		.sigev_notify = SIGEV_SIGNAL,
+		.sigev_signo = SIGUSR1,
+	};
+	struct itimerspec often = {
+		.it_interval.tv_nsec = MSEC,
+		.it_value.tv_nsec = MSEC,
+	};
+	struct twheel_op *ops = calloc(NR, sizeof(*ops));
+	struct twheel_stats stats;
+	timer_t storm;
+	int fd, i, n, early = 0;
+	__u32 failed;
+
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &s));
+	ASSERT_TRUE(!!ops);
+	for (i = 0; i < NR; i++) {
+		ops[i].opcode = TWHEEL_OP_ARM;
+		ops[i].deadline = ~0ULL;
+		ops[i].id = i % 2 ? TWHEEL_ID_ANY : i / 2;
+	}
+	ASSERT_EQ(0, sigaction(SIGUSR1, &sa, NULL));
+	ASSERT_EQ(0, timer_create(CLOCK_MONOTONIC, &event, &storm));
+	ASSERT_EQ(0, timer_settime(storm, 0, &often, NULL));
+	for (i = 0; i < NR; i += n) {
+		n = wheel_submit(fd, ops + i, NR - i, &failed);
+		if (n == -EINTR)
+			n = 0;
+		ASSERT_LE(0, n);
+		ASSERT_EQ(0, failed);
+		early += i + n < NR;
+	}
+	ASSERT_EQ(0, timer_delete(storm));
+	/* Each was carried out once, and the signals were let in. */
+	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	EXPECT_EQ(NR, stats.arms);
+	EXPECT_EQ(NR, stats.pending);
+	for (i = 0; i < NR; i++)
+		ASSERT_EQ(0, ops[i].result);
+	EXPECT_LT(0, early);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The limits, each with its own errno: a full wheel, the user's wheels and
+ * timers, the cgroup's memory, and what needs CAP_SYS_RESOURCE.
+ */
+#include <grp.h>
+#include <linux/capability.h>
+
+#include "twheel_test.h"
+
+/* Nobody's, so that nothing else counts for them. */
+#define USER_A		54321
+#define USER_B		54322
+
+#define CGROUP		"/sys/fs/cgroup"
+#define GROUP		CGROUP "/twheel_test"
+
+/* A timer's memory is charged to the user in portions of so many. */
+#define CHUNK		256
+
+/* Become a user without any privilege; only in a child. */
+static void become(uid_t uid)
+{
+	CHILD_CHECK(!setgroups(0, NULL));
+	CHILD_CHECK(!setresgid(uid, uid, uid));
+	CHILD_CHECK(!setresuid(uid, uid, uid));
+}
+
+/* A full wheel */
+
+TEST(a_full_wheel)
+{
+	enum { CAPACITY = 300, TAKEN = 7 };
+	struct twheel_setup s = { .capacity = CAPACITY };
+	bool seen[CAPACITY] = {};
+	struct twheel_event ev;
+	struct twheel_op op;
+	struct twheel_stats before, after;
+	int i, fd = wheel_open(O_NONBLOCK);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &s));
+	for (i = 0; i < TAKEN; i++) {
+		ASSERT_EQ(0, arm_in(fd, 40 * i, HOUR, 0));
+		seen[40 * i] = true;
+	}
+	for (i = TAKEN; i < CAPACITY; i++) {
+		op = (struct twheel_op){ .deadline = ~0ULL, .id = TWHEEL_ID_ANY };
+		ASSERT_EQ(0, wheel_arm(fd, &op))
+			TH_LOG("%d armed", i);
+		ASSERT_GT(CAPACITY, op.id);
+		EXPECT_FALSE(seen[op.id]);
+		seen[op.id] = true;
+	}
+	ASSERT_EQ(0, wheel_stats(fd, &before));
+	EXPECT_EQ(CAPACITY, before.pending);
+	for (i = 0; i < 3; i++) {
+		op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
+		EXPECT_EQ(-ENOSPC, wheel_arm(fd, &op));
+	}
+	ASSERT_EQ(0, wheel_stats(fd, &after));
+	EXPECT_EQ(before.pending, after.pending);
+	EXPECT_EQ(before.arms, after.arms);
+	EXPECT_EQ(0, after.expired);
+
+	/* Full does not mean stuck: what is armed can be moved ... */
+	ASSERT_EQ(0, arm_at(fd, 100, 1, 5));
+	op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
+	EXPECT_EQ(-ENOSPC, wheel_arm(fd, &op));
+	/* ... and each that ends makes room. */
+	ASSERT_EQ(1, collect(fd, &ev, 1));
+	op = (struct twheel_op){ .deadline = ~0ULL, .id = TWHEEL_ID_ANY };
+	EXPECT_EQ(0, wheel_arm(fd, &op));
+	EXPECT_EQ(100, op.id);
+	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(fd, 200));
+	op = (struct twheel_op){ .deadline = ~0ULL, .id = TWHEEL_ID_ANY };
+	EXPECT_EQ(0, wheel_arm(fd, &op));
+	EXPECT_EQ(200, op.id);
+	op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
+	EXPECT_EQ(-ENOSPC, wheel_arm(fd, &op));
+	close(fd);
+}
+
+/* The user's limits */
+
+#define NEEDS_ROOT	"needs root to change users and limits"
+
+FIXTURE(user) {
+	long long wheels, timers;
+	mode_t mode;
+	bool changed;
+};
+
+FIXTURE_SETUP(user)
+{
+	struct stat st;
+
+	if (getuid())
+		return;
+	self->wheels = file_value(PARAMETERS "max_user_wheels", NULL);
+	self->timers = file_value(PARAMETERS "max_user_timers", NULL);
+	ASSERT_LT(0, self->wheels);
+	ASSERT_LT(0, self->timers);
+	ASSERT_EQ(0, stat(DEVICE, &st));
+	self->mode = st.st_mode & 07777;
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	self->changed = true;
+}
+
+FIXTURE_TEARDOWN(user)
+{
+	if (!self->changed)
+		return;
+	chmod(DEVICE, self->mode);
+	write_file(PARAMETERS "max_user_wheels", "%lld", self->wheels);
+	write_file(PARAMETERS "max_user_timers", "%lld", self->timers);
+}
+
+static void open_up_to(int limit)
+{
+	struct twheel_features f;
+	int fds[64], i;
+
+	for (i = 0; i < limit; i++) {
+		fds[i] = wheel_open(0);
+		CHILD_CHECK(fds[i] >= 0);
+	}
+	CHILD_CHECK(!wheel_ioctl(fds[0], TWHEEL_IOC_FEATURES, &f));
+	CHILD_CHECK(f.max_user_wheels == limit);
+	CHILD_CHECK(wheel_open(0) == -EDQUOT);
+	CHILD_CHECK(wheel_open(0) == -EDQUOT);
+	/* What is open works on. */
+	CHILD_CHECK(!arm_in(fds[0], 1, HOUR, 0));
+	/* A second descriptor is no second wheel. */
+	fds[limit] = dup(fds[0]);
+	CHILD_CHECK(fds[limit] >= 0);
+	close(fds[limit]);
+	CHILD_CHECK(wheel_open(0) == -EDQUOT);
+	/* Each close makes room for one. */
+	close(fds[1]);
+	fds[1] = wheel_open(0);
+	CHILD_CHECK(fds[1] >= 0);
+	CHILD_CHECK(wheel_open(0) == -EDQUOT);
+}
+
+TEST_F(user, wheels)
+{
+	int i;
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "5"));
+	/* Twice: the first has given all back when it ended. */
+	for (i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			become(USER_A);
+			open_up_to(5);
+			_exit(0);
+		}
+		ASSERT_EQ(0, child_result(pid));
+	}
+}
+
+TEST_F(user, wheels_limit_changes_at_run_time)
+{
+	int to_child[2], from_child[2];
+	char c;
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, pipe(to_child));
+	ASSERT_EQ(0, pipe(from_child));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "2"));
+	pid = fork();
+	if (!pid) {
+		int a, b;
+
+		become(USER_A);
+		a = wheel_open(0);
+		b = wheel_open(0);
+		CHILD_CHECK(a >= 0 && b >= 0);
+		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		CHILD_CHECK(write(from_child[1], "1", 1) == 1);
+		CHILD_CHECK(read(to_child[0], &c, 1) == 1);
+		CHILD_CHECK(wheel_open(0) >= 0);
+		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		CHILD_CHECK(write(from_child[1], "2", 1) == 1);
+		CHILD_CHECK(read(to_child[0], &c, 1) == 1);
+		/* Lowered: what is there stays, and nothing new comes. */
+		CHILD_CHECK(!arm_in(a, 1, HOUR, 0));
+		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		close(a);
+		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		_exit(0);
+	}
+	close(from_child[1]);
+	EXPECT_EQ(1, read(from_child[0], &c, 1));
+	EXPECT_EQ(0, write_file(PARAMETERS "max_user_wheels", "3"));
+	EXPECT_EQ(1, write(to_child[1], "1", 1));
+	EXPECT_EQ(1, read(from_child[0], &c, 1));
+	EXPECT_EQ(0, write_file(PARAMETERS "max_user_wheels", "1"));
+	EXPECT_EQ(1, write(to_child[1], "2", 1));
+	EXPECT_EQ(0, child_result(pid));
+}
+
+static void arm_up_to(int limit)
+{
+	int a = wheel_open(O_NONBLOCK), b = wheel_open(O_NONBLOCK), i;
+	struct twheel_op op;
+	struct snapshot before;
+
+	/* Over two wheels: the limit is the user's. */
+	CHILD_CHECK(a >= 0 && b >= 0);
+	for (i = 0; i < limit; i++)
+		CHILD_CHECK(!arm_in(i < CHUNK ? a : b, i % (limit - CHUNK),
+				    HOUR, 0));
+	/* Beyond, in either, chosen by the program or by the kernel. */
+	CHILD_CHECK(arm_in(a, 10 * CHUNK, HOUR, 0) == -EDQUOT);
+	CHILD_CHECK(arm_in(b, 10 * CHUNK, HOUR, 0) == -EDQUOT);
+	op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
+	CHILD_CHECK(wheel_arm(a, &op) == -EDQUOT);
+	CHILD_CHECK(wheel_poll(a, 0) == 0);
+	/* Refused, and nothing else: twice the same. */
+	for (i = 1; i < CHUNK; i++)
+		CHILD_CHECK(wheel_cancel(a, i) == TWHEEL_STATE_PENDING);
+	CHILD_CHECK(!snapshot_take(a, &before));
+	CHILD_CHECK(arm_in(a, 10 * CHUNK, HOUR, 0) == -EDQUOT);
+	CHILD_CHECK(snapshot_holds(a, &before));
+	/* What there is can be used again ... */
+	CHILD_CHECK(!arm_in(a, 1, HOUR, 0));
+	/* ... and what the other held, once it is closed. */
+	close(b);
+	CHILD_CHECK(!arm_in(a, 10 * CHUNK, HOUR, 0));
+}
+
+TEST_F(user, timers)
+{
+	int i;
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", 4 * CHUNK));
+	for (i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			become(USER_A);
+			arm_up_to(4 * CHUNK);
+			_exit(0);
+		}
+		ASSERT_EQ(0, child_result(pid));
+	}
+}
+
+TEST_F(user, the_opener_is_charged)
+{
+	int i, fd;
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", CHUNK));
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	close(fd);
+	pid = fork();
+	if (!pid) {
+		int mine, theirs;
+
+		/* Opened by A, used by B: it is A's, and stays so. */
+		CHILD_CHECK(!setresuid(USER_A, USER_A, 0));
+		theirs = wheel_open(0);
+		CHILD_CHECK(theirs >= 0);
+		CHILD_CHECK(!setresuid(0, 0, 0));
+		become(USER_B);
+		for (i = 0; i < CHUNK; i++)
+			CHILD_CHECK(!arm_in(theirs, i, HOUR, 0));
+		CHILD_CHECK(arm_in(theirs, CHUNK, HOUR, 0) == -EDQUOT);
+		mine = wheel_open(0);
+		CHILD_CHECK(mine >= 0);
+		CHILD_CHECK(!arm_in(mine, 1, HOUR, 0));
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+}
+
+TEST_F(user, one_cannot_starve_another)
+{
+	int ready[2], go[2];
+	char c;
+	pid_t a, b;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(go));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "3"));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", 2 * CHUNK));
+	a = fork();
+	if (!a) {
+		int fd, i;
+
+		/* Takes all that it can get, and holds it. */
+		become(USER_A);
+		fd = wheel_open(0);
+		CHILD_CHECK(fd >= 0);
+		for (i = 0; !arm_in(fd, i, HOUR, 0); i++)
+			;
+		CHILD_CHECK(i == 2 * CHUNK);
+		while (wheel_open(0) >= 0)
+			;
+		CHILD_CHECK(write(ready[1], "x", 1) == 1);
+		CHILD_CHECK(read(go[0], &c, 1) == 1);
+		_exit(0);
+	}
+	close(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &c, 1));
+	b = fork();
+	if (!b) {
+		become(USER_B);
+		open_up_to(3);
+		_exit(0);
+	}
+	EXPECT_EQ(0, child_result(b));
+	EXPECT_EQ(1, write(go[1], "x", 1));
+	EXPECT_EQ(0, child_result(a));
+}
+
+/* What needs CAP_SYS_RESOURCE */
+
+static int drop_sys_resource(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = {};
+
+	if (syscall(SYS_capget, &head, data))
+		return -errno;
+	data[0].effective &= ~(1U << CAP_SYS_RESOURCE);
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+static void set_up_without_privilege(int fd)
+{
+	static const struct twheel_setup refused[] = {
+		{ .tick = TWHEEL_MIN_TICK - 1 },
+		{ .tick = 1 },
+		{ .levels = 1 },
+		{ .levels = TWHEEL_MAX_LEVELS },
+		{ .slots = 2 },
+		{ .slots = TWHEEL_DEFAULT_SLOTS * 2 },
+	};
+	struct twheel_setup s, defaults, after;
+	struct twheel_features f;
+	int i;
+
+	CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_FEATURES, &f));
+	CHILD_CHECK(f.min_tick == TWHEEL_MIN_TICK);
+	CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &defaults));
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+		/* All levels may be just the default. */
+		if (refused[i].levels == defaults.levels)
+			continue;
+		s = refused[i];
+		CHILD_CHECK(set_up(fd, &s) == -EPERM);
+		CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &after));
+		CHILD_CHECK(!memcmp(&after, &defaults, sizeof(after)));
+	}
+	/* The default shape by its numbers is the default shape. */
+	s = (struct twheel_setup){
+		.tick = TWHEEL_MIN_TICK,
+		.levels = defaults.levels,
+		.slots = TWHEEL_DEFAULT_SLOTS,
+		.capacity = TWHEEL_MAX_CAPACITY,
+	};
+	CHILD_CHECK(!set_up(fd, &s));
+	CHILD_CHECK(s.tick == TWHEEL_MIN_TICK);
+}
+
+TEST_F(user, shape_needs_cap_sys_resource)
+{
+	int inherited;
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	inherited = wheel_open(0);
+	ASSERT_LE(0, inherited);
+	/* Its own, and one that root has opened: it is the caller who asks. */
+	pid = fork();
+	if (!pid) {
+		int fd;
+
+		become(USER_A);
+		fd = wheel_open(0);
+		CHILD_CHECK(fd >= 0);
+		set_up_without_privilege(fd);
+		set_up_without_privilege(inherited);
+		_exit(0);
+	}
+	EXPECT_EQ(0, child_result(pid));
+	/* Root without this one capability. */
+	pid = fork();
+	if (!pid) {
+		int fd = wheel_open(0);
+
+		CHILD_CHECK(fd >= 0);
+		CHILD_CHECK(!drop_sys_resource());
+		set_up_without_privilege(fd);
+		_exit(0);
+	}
+	EXPECT_EQ(0, child_result(pid));
+	close(inherited);
+}
+
+/* Memory */
+
+static void fill_the_cgroup(int fd, const struct twheel_stats *start)
+{
+	struct twheel_op ops[256];
+	struct twheel_stats s, again;
+	struct twheel_event ev;
+	__u64 armed = 0;
+	__u32 failed, n;
+	int i, ret;
+
+	CHILD_CHECK(!write_file(GROUP "/cgroup.procs", "%d", getpid()));
+	for (;;) {
+		for (i = 0; i < ARRAY_SIZE(ops); i++)
+			ops[i] = (struct twheel_op){
+				.opcode = TWHEEL_OP_ARM,
+				.deadline = ~0ULL,
+				.id = armed + i,
+			};
+		ret = wheel_submit(fd, ops, ARRAY_SIZE(ops), &failed);
+		CHILD_CHECK(ret == ARRAY_SIZE(ops));
+		for (i = 0, n = 0; i < ARRAY_SIZE(ops); i++) {
+			CHILD_CHECK(!ops[i].result || ops[i].result == -ENOMEM);
+			n += !!ops[i].result;
+		}
+		CHILD_CHECK(n == failed);
+		armed += ARRAY_SIZE(ops) - failed;
+		if (failed)
+			break;
+		/* 64 MiB of them: the limit of 16 does not work. */
+		CHILD_CHECK(armed < (64 << 20) / 48);
+	}
+	/* It is memory that has run out, and a good part of it is the wheel's. */
+	CHILD_CHECK(!wheel_stats(fd, &s));
+	CHILD_CHECK(s.pending == armed);
+	CHILD_CHECK(s.memory - start->memory > (4 << 20));
+	CHILD_CHECK(s.memory - start->memory < (16 << 20));
+	/* Again and again: refused, and nothing lost of what there is. */
+	for (i = 0; i < 20; i++)
+		CHILD_CHECK(arm_in(fd, (1 << 23) + i * CHUNK, HOUR, 0) == -ENOMEM);
+	CHILD_CHECK(!wheel_stats(fd, &again));
+	CHILD_CHECK(again.pending == armed);
+	CHILD_CHECK(again.arms == s.arms);
+	/* What needs no new memory works as ever: move, expire, read, cancel. */
+	CHILD_CHECK(!arm_at(fd, 5, 1, 55));
+	CHILD_CHECK(collect(fd, &ev, 1) == 1);
+	CHILD_CHECK(ev.id == 5 && ev.cookie == 55);
+	CHILD_CHECK(!arm_in(fd, 5, 20 * MSEC, 56));
+	CHILD_CHECK(collect(fd, &ev, 1) == 1);
+	CHILD_CHECK(ev.cookie == 56);
+	CHILD_CHECK(wheel_cancel(fd, 6) == TWHEEL_STATE_PENDING);
+}
+
+TEST(cgroup_at_its_limit)
+{
+	struct twheel_setup setup = { .capacity = TWHEEL_MAX_CAPACITY };
+	struct twheel_stats start;
+	char text[512];
+	int fd, ret;
+	pid_t pid;
+
+	if (read_file(CGROUP "/cgroup.controllers", text, sizeof(text)) < 0 ||
+	    !strstr(text, "memory"))
+		SKIP(return, "no memory controller of cgroup v2 at " CGROUP);
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	rmdir(GROUP);
+	if (mkdir(GROUP, 0755))
+		SKIP(return, "can't make a cgroup: %s", strerror(errno));
+	ASSERT_EQ(0, write_file(GROUP "/memory.max", "%d", 16 << 20));
+	/* With swap the test's own pages would make room. */
+	write_file(GROUP "/memory.swap.max", "0");
+
+	/* Opened outside: it is the caller who is charged. */
+	fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	ASSERT_EQ(0, arm_in(fd, 0, HOUR, 0));
+	ASSERT_EQ(0, wheel_stats(fd, &start));
+	pid = fork();
+	if (!pid) {
+		fill_the_cgroup(fd, &start);
+		_exit(0);
+	}
+	ret = child_result(pid);
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(0, file_value(GROUP "/memory.events", "oom_kill "));
+	EXPECT_LT(0, file_value(GROUP "/memory.events", "max "));
+	/* Another cgroup is not at its limit. */
+	EXPECT_EQ(0, arm_in(fd, 1 << 23, HOUR, 0));
+	close(fd);
+	EXPECT_EQ(0, rmdir(GROUP));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A wheel belongs to the open file: threads, children, successors by exec and
+ * by SCM_RIGHTS share it, and it ends with the last of them.
+ */
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include "twheel_test.h"
+
+FIXTURE(wheel) {
+	int fd;
+};
+
+FIXTURE_SETUP(wheel)
+{
+	self->fd = wheel_open(0);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(wheel)
+{
+	close(self->fd);
+}
+
+TEST_F(wheel, each_open_is_its_own)
+{
+	int other = wheel_open(0);
+	struct twheel_event ev;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 10));
+	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(other, 1));
+	EXPECT_EQ(0, wheel_poll(other, 50));
+	ASSERT_EQ(0, arm_in(other, 1, HOUR, 20));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(other, 1));
+	ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+	EXPECT_EQ(10, ev.cookie);
+	close(other);
+}
+
+/* Threads */
+
+struct worker {
+	pthread_t thread;
+	int fd;
+	__u32 seed;
+	__u64 until;
+	bool *stop;
+	/* Of what this thread did, the calls that returned ... */
+	__u64 arms;
+	__u64 replaced;
+	__u64 cancelled;
+	__u64 drained;
+	__u64 events;
+	__u64 twice;
+	int error;
+	/* Shared: one for each arming. */
+	unsigned char *seen;
+	__u64 *cookie;
+};
+
+#define HAMMER_IDS	64
+#define HAMMER_ARMS	4000000
+
+static void *hammer(void *arg)
+{
+	struct worker *w = arg;
+	struct twheel_op op;
+	int ret;
+
+	while (now_ns() < w->until) {
+		__u32 r = next_random(&w->seed);
+
+		op = (struct twheel_op){ .id = r % HAMMER_IDS };
+		if (r & 0x10000) {
+			ret = wheel_ioctl(w->fd, TWHEEL_IOC_CANCEL, &op);
+			if (!ret && (op.state == TWHEEL_STATE_PENDING ||
+				     op.state == TWHEEL_STATE_EXPIRED))
+				w->cancelled++;
+		} else {
+			op.flags = TWHEEL_ARM_RELATIVE;
+			/* From due at once to a few ticks. */
+			op.deadline = 1 + (r >> 17) % 8 * 500 * USEC;
+			op.cookie = __atomic_fetch_add(w->cookie, 1,
+						       __ATOMIC_RELAXED);
+			if (op.cookie >= HAMMER_ARMS)
+				break;
+			ret = wheel_arm(w->fd, &op);
+			if (!ret && (op.state == TWHEEL_STATE_PENDING ||
+				     op.state == TWHEEL_STATE_EXPIRED))
+				w->replaced++;
+			w->arms += !ret;
+		}
+		if (ret)
+			w->error = ret;
+	}
+	return NULL;
+}
+
+static void *reader(void *arg)
+{
+	struct worker *w = arg;
+	struct twheel_event ev[5];
+	int i, n;
+
+	for (;;) {
+		bool stop = __atomic_load_n(w->stop, __ATOMIC_ACQUIRE);
+
+		n = wheel_read(w->fd, ev, ARRAY_SIZE(ev));
+		if (n == -EAGAIN) {
+			if (stop)
+				break;
+			wheel_poll(w->fd, 10);
+			continue;
+		}
+		if (n < 0) {
+			w->error = n;
+			break;
+		}
+		for (i = 0; i < n; i++)
+			if (__atomic_exchange_n(&w->seen[ev[i].cookie], 1,
+						__ATOMIC_RELAXED))
+				w->twice++;
+		w->events += n;
+	}
+	return NULL;
+}
+
+/*
+ * Several threads arm, cancel and read the same few timers.  Each arming ends
+ * in exactly one way, so that the sums must match to the last one.
+ */
+TEST_F(wheel, threads_on_one_fd)
+{
+	struct worker w[4] = {}, sum = {};
+	struct twheel_timer left[HAMMER_IDS];
+	unsigned char *seen = calloc(HAMMER_ARMS, 1);
+	struct twheel_stats stats;
+	__u64 cookie = 0;
+	bool stop = false;
+	int i, nr;
+
+	ASSERT_TRUE(!!seen);
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	for (i = 0; i < 4; i++) {
+		w[i].fd = self->fd;
+		w[i].seed = i + 1;
+		w[i].until = now_ns() + 1500 * MSEC;
+		w[i].stop = &stop;
+		w[i].seen = seen;
+		w[i].cookie = &cookie;
+		ASSERT_EQ(0, pthread_create(&w[i].thread, NULL,
+					    i < 2 ? hammer : reader, &w[i]));
+	}
+	ASSERT_EQ(0, pthread_join(w[0].thread, NULL));
+	ASSERT_EQ(0, pthread_join(w[1].thread, NULL));
+	nr = list_all(self->fd, TWHEEL_IOC_DRAIN, left, HAMMER_IDS);
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	ASSERT_EQ(0, pthread_join(w[2].thread, NULL));
+	ASSERT_EQ(0, pthread_join(w[3].thread, NULL));
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(0, w[i].error);
+		EXPECT_EQ(0, w[i].twice);
+		sum.arms += w[i].arms;
+		sum.replaced += w[i].replaced;
+		sum.cancelled += w[i].cancelled;
+		sum.events += w[i].events;
+	}
+	TH_LOG("%llu arms: %llu replaced, %llu cancelled, %llu delivered, %d drained",
+	       sum.arms, sum.replaced, sum.cancelled, sum.events, nr);
+	ASSERT_LE(0, nr);
+	EXPECT_EQ(sum.arms, sum.replaced + sum.cancelled + sum.events + nr);
+	/* Each way was taken. */
+	EXPECT_LT(0, sum.replaced);
+	EXPECT_LT(0, sum.cancelled);
+	EXPECT_LT(0, sum.events);
+	ASSERT_EQ(0, wheel_stats(self->fd, &stats));
+	EXPECT_EQ(sum.arms, stats.arms);
+	EXPECT_EQ(sum.events, stats.delivered);
+	EXPECT_EQ(0, stats.pending);
+	EXPECT_EQ(0, stats.expired);
+	free(seen);
+}
+
+/* Processes */
+
+TEST_F(wheel, fork_shares_it)
+{
+	struct twheel_event ev;
+	pid_t pid = fork();
+
+	if (!pid) {
+		CHILD_CHECK(!arm_in(self->fd, 1, 20 * MSEC, 5));
+		CHILD_CHECK(!arm_in(self->fd, 2, HOUR, 6));
+		/* What the parent armed comes to the child. */
+		CHILD_CHECK(wheel_cancel(self->fd, 3) == TWHEEL_STATE_IDLE);
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+	/* The child is gone, its timers are not. */
+	ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+	EXPECT_EQ(5, ev.cookie);
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_state(self->fd, 2));
+
+	ASSERT_EQ(0, arm_in(self->fd, 4, 20 * MSEC, 7));
+	pid = fork();
+	if (!pid) {
+		CHILD_CHECK(wheel_read(self->fd, &ev, 1) == 1);
+		CHILD_CHECK(ev.cookie == 7);
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+	EXPECT_EQ(TWHEEL_STATE_DELIVERED, wheel_state(self->fd, 4));
+}
+
+#define EXEC_FD		"TWHEEL_TEST_FD"
+
+/* What this program does when a test has exec'ed it. */
+static int successor(int fd)
+{
+	struct twheel_setup s;
+	struct twheel_timer t[4];
+	struct twheel_event ev;
+
+	CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &s));
+	CHILD_CHECK(s.capacity == 123);
+	CHILD_CHECK(list_all(fd, TWHEEL_IOC_LIST, t, 4) == 2);
+	CHILD_CHECK(t[0].id == 1 && t[0].cookie == 11);
+	CHILD_CHECK(t[1].id == 2 && t[1].cookie == 22);
+	CHILD_CHECK(wheel_read(fd, &ev, 1) == 1);
+	CHILD_CHECK(ev.id == 1 && ev.cookie == 11);
+	CHILD_CHECK(now_ns() >= ev.deadline);
+	CHILD_CHECK(wheel_cancel(fd, 2) == TWHEEL_STATE_PENDING);
+	return 0;
+}
+
+TEST_F(wheel, exec_keeps_it)
+{
+	struct twheel_setup s = { .capacity = 123 };
+	char value[16];
+	pid_t pid;
+
+	ASSERT_EQ(0, set_up(self->fd, &s));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFD, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 150 * MSEC, 11));
+	ASSERT_EQ(0, arm_in(self->fd, 2, HOUR, 22));
+	snprintf(value, sizeof(value), "%d", self->fd);
+	ASSERT_EQ(0, setenv(EXEC_FD, value, 1));
+	pid = fork();
+	if (!pid) {
+		execl("/proc/self/exe", "sharing", NULL);
+		_exit(127);
+	}
+	ASSERT_EQ(0, child_result(pid));
+	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, 2));
+}
+
+static int send_fd(int socket, int fd)
+{
+	char data = 0, control[CMSG_SPACE(sizeof(fd))] = {};
+	struct iovec iov = { &data, 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(socket, &msg, 0) == 1 ? 0 : -errno;
+}
+
+static int receive_fd(int socket)
+{
+	char data, control[CMSG_SPACE(sizeof(int))];
+	struct iovec iov = { &data, 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	int fd;
+
+	if (recvmsg(socket, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
+		return -1;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
+}
+
+TEST_F(wheel, passed_by_scm_rights)
+{
+	struct twheel_event ev;
+	int pair[2], fd;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	pid = fork();
+	if (!pid) {
+		/* Opened, armed, passed on and left. */
+		fd = wheel_open(0);
+		CHILD_CHECK(fd >= 0);
+		CHILD_CHECK(!arm_in(fd, 5, 50 * MSEC, 55));
+		CHILD_CHECK(!arm_every(fd, 6, now_ns() + HOUR, SEC, 3));
+		CHILD_CHECK(!send_fd(pair[0], fd));
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+	/* While it is in nobody's hands the wheel turns. */
+	sleep_until(now_ns() + 100 * MSEC);
+	fd = receive_fd(pair[1]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+	EXPECT_EQ(55, ev.cookie);
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(fd, 6));
+	close(fd);
+}
+
+TEST_F(wheel, passed_and_never_received)
+{
+	int pair[2], fd;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, arm_every(fd, 1, now_ns(), MSEC, 0));
+	ASSERT_EQ(0, send_fd(pair[0], fd));
+	close(fd);
+	close(pair[0]);
+	close(pair[1]);
+	/* The next wheel is a new one. */
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(fd, 1));
+	close(fd);
+}
+
+TEST_F(wheel, the_last_close_ends_it)
+{
+	struct twheel_event ev;
+	int copy = dup(self->fd);
+
+	ASSERT_LE(0, copy);
+	ASSERT_EQ(0, arm_in(self->fd, 1, 20 * MSEC, 1));
+	close(self->fd);
+	ASSERT_EQ(1, wheel_read(copy, &ev, 1));
+	EXPECT_EQ(1, ev.cookie);
+	self->fd = copy;
+}
+
+static void *read_forever(void *arg)
+{
+	struct worker *w = arg;
+	struct twheel_event ev;
+
+	w->error = wheel_read(w->fd, &ev, 1);
+	return NULL;
+}
+
+TEST_F(wheel, close_under_a_sleeping_reader)
+{
+	struct worker w = { .fd = self->fd };
+	int copy = dup(self->fd);
+
+	ASSERT_LE(0, copy);
+	ASSERT_EQ(0, pthread_create(&w.thread, NULL, read_forever, &w));
+	sleep_until(now_ns() + 20 * MSEC);
+	/* The call in progress holds the file. */
+	close(self->fd);
+	self->fd = -1;
+	ASSERT_EQ(0, arm_in(copy, 1, 10 * MSEC, 0));
+	ASSERT_EQ(0, pthread_join(w.thread, NULL));
+	EXPECT_EQ(1, w.error);
+	close(copy);
+}
+
+/* Close */
+
+#define MILLION		1000000
+
+static int open_with_a_million(__u64 base, __u64 spread)
+{
+	struct twheel_setup s = { .capacity = MILLION };
+	struct twheel_op *ops = calloc(4096, sizeof(*ops));
+	__u32 failed, i, n, seed = 1;
+	int ret, fd = wheel_open(O_NONBLOCK);
+
+	if (fd < 0 || !ops)
+		return -1;
+	ret = set_up(fd, &s);
+	for (i = 0; !ret && i < MILLION; i += n) {
+		for (n = 0; n < 4096 && i + n < MILLION; n++)
+			ops[n] = (struct twheel_op){
+				.opcode = TWHEEL_OP_ARM,
+				.deadline = base + (__u64)next_random(&seed) *
+					    (spread / (1ULL << 32) + 1),
+				.id = i + n,
+			};
+		if (wheel_submit(fd, ops, n, &failed) != n || failed)
+			ret = -1;
+	}
+	free(ops);
+	if (ret) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+TEST_F_TIMEOUT(wheel, close_with_a_million_armed, 90)
+{
+	long long old = file_value(PARAMETERS "max_user_timers", NULL);
+	struct twheel_stats s;
+	__u64 now;
+	int fd;
+
+	ASSERT_LT(0, old);
+	if (old < 2 * MILLION)
+		ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d",
+					2 * MILLION));
+	/* All far; and over levels, some of them due and unread. */
+	fd = open_with_a_million(now_ns() + HOUR, 10 * HOUR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, wheel_stats(fd, &s));
+	EXPECT_EQ(MILLION, s.pending);
+	now = now_ns();
+	EXPECT_EQ(0, close(fd));
+	TH_LOG("closed in %llu ms", (now_ns() - now) / MSEC);
+
+	fd = open_with_a_million(now_ns() - SEC, 20 * SEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, wheel_stats(fd, &s));
+	EXPECT_EQ(MILLION, s.pending + s.expired);
+	EXPECT_LT(0, s.expired);
+	EXPECT_LT(0, s.pending);
+	EXPECT_EQ(0, close(fd));
+
+	/* All of it is given back: as much again fits under the limit. */
+	fd = open_with_a_million(now_ns() + HOUR, HOUR);
+	EXPECT_LE(0, fd);
+	close(fd);
+	if (old < 2 * MILLION)
+		ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%lld", old));
+}
+
+TEST_F(wheel, opened_and_closed_in_a_hurry)
+{
+	__u64 until = now_ns() + 500 * MSEC;
+	int i, fd;
+
+	/* With the hrtimer, the worker or nothing under way. */
+	for (i = 0; now_ns() < until; i++) {
+		fd = wheel_open(O_NONBLOCK);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, arm_in(fd, 1, 1 + i % 5 * 300 * USEC, 0));
+		ASSERT_EQ(0, arm_every(fd, 2, now_ns() + MSEC, MSEC, 0));
+		if (i % 2)
+			sleep_until(now_ns() + MSEC);
+		ASSERT_EQ(0, close(fd));
+	}
+	EXPECT_LT(10, i);
+}
+
+/* Checkpoint and rebuild */
+
+TEST_F(wheel, checkpoint_and_rebuild)
+{
+	enum { NR = 600 };
+	struct twheel_timer *old = calloc(NR + 1, sizeof(*old));
+	struct twheel_timer *new = calloc(NR + 1, sizeof(*new));
+	struct twheel_op *ops = calloc(NR, sizeof(*ops));
+	__u64 now = now_ns();
+	__u32 cursor = 0, failed, nr = 0;
+	int i, n, fd;
+
+	/* Of each kind some: far, periodic, counted, with slack, expired. */
+	for (i = 0; i < NR; i++) {
+		ops[i].opcode = TWHEEL_OP_ARM;
+		ops[i].id = i * 7;
+		ops[i].cookie = i * 1000003ULL;
+		ops[i].deadline = now + HOUR + i * 12345678ULL;
+		if (i % 5 == 1)
+			ops[i].interval = SEC + i;
+		if (i % 10 == 1)
+			ops[i].count = i + 1;
+		if (i % 5 == 2)
+			ops[i].slack = i * MSEC;
+		if (i % 5 == 3)
+			ops[i].deadline = 1 + i;
+	}
+	ASSERT_EQ(NR, wheel_submit(self->fd, ops, NR, &failed));
+	ASSERT_EQ(0, failed);
+	ASSERT_TRUE(wait_expired(self->fd, NR / 5));
+
+	/* In small portions, as a daemon with little memory would. */
+	for (;;) {
+		n = wheel_list(self->fd, TWHEEL_IOC_LIST, old + nr,
+			       nr + 7 < NR ? 7 : NR + 1 - nr, &cursor);
+		ASSERT_LE(0, n);
+		if (!n)
+			break;
+		nr += n;
+		ASSERT_GE(NR, nr);
+	}
+	ASSERT_EQ(NR, nr);
+
+	/* All that is told of a timer is what it takes to arm it. */
+	fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	for (i = 0; i < NR; i++)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_ARM,
+			.id = old[i].id,
+			.cookie = old[i].cookie,
+			.deadline = old[i].deadline,
+			.interval = old[i].interval,
+			.slack = old[i].slack,
+			.count = old[i].count,
+		};
+	ASSERT_EQ(NR, wheel_submit(fd, ops, NR, &failed));
+	EXPECT_EQ(0, failed);
+	ASSERT_TRUE(wait_expired(fd, NR / 5));
+	ASSERT_EQ(NR, list_all(fd, TWHEEL_IOC_LIST, new, NR + 1));
+	for (i = 0; i < NR; i++) {
+		EXPECT_EQ(old[i].id, new[i].id);
+		EXPECT_EQ(old[i].state, new[i].state);
+		EXPECT_EQ(old[i].cookie, new[i].cookie);
+		EXPECT_EQ(old[i].deadline, new[i].deadline);
+		EXPECT_EQ(old[i].interval, new[i].interval);
+		EXPECT_EQ(old[i].slack, new[i].slack);
+		EXPECT_EQ(old[i].count, new[i].count);
+		/* And it was what had been armed. */
+		EXPECT_EQ(old[i].id / 7 * 1000003ULL, old[i].cookie);
+	}
+	close(fd);
+}
+
+#define main run_tests
+TEST_HARNESS_MAIN
+#undef main
+
+int main(int argc, char **argv)
+{
+	const char *fd = getenv(EXEC_FD);
+
+	return fd ? successor(atoi(fd)) : run_tests(argc, argv);
+}

@@ -1,0 +1,778 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting for events: blocking reads, poll, epoll in all its modes, io_uring.
+ */
+#include <sys/epoll.h>
+#include <sys/uio.h>
+#include <linux/io_uring.h>
+
+#include "twheel_test.h"
+
+FIXTURE(wheel) {
+	int fd;
+};
+
+FIXTURE_SETUP(wheel)
+{
+	self->fd = wheel_open(0);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(wheel)
+{
+	close(self->fd);
+}
+
+/* Blocking reads */
+
+TEST_F(wheel, read_blocks_until_the_deadline)
+{
+	__u64 deadline = now_ns() + 50 * MSEC;
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, arm_at(self->fd, 1, deadline, 9));
+	ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+	EXPECT_LE(deadline, now_ns());
+	EXPECT_GE(deadline + LATE, now_ns());
+	EXPECT_EQ(9, ev.cookie);
+}
+
+struct sleeper {
+	pthread_t thread;
+	pid_t tid;
+	int fd;
+	int epoll;
+	int ret;
+	int error;
+	struct twheel_event ev;
+	long long switches;
+};
+
+static void *read_one(void *arg)
+{
+	struct sleeper *s = arg;
+
+	__atomic_store_n(&s->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
+	s->ret = read(s->fd, &s->ev, sizeof(s->ev));
+	s->error = errno;
+	__atomic_store_n(&s->tid, -1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static bool is_done(struct sleeper *s)
+{
+	return __atomic_load_n(&s->tid, __ATOMIC_ACQUIRE) == -1;
+}
+
+static long long switches(struct sleeper *s)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", s->tid);
+	return file_value(path, "\nvoluntary_ctxt_switches:\t");
+}
+
+/* Does the thread sleep in the call? */
+static bool is_asleep(struct sleeper *s)
+{
+	pid_t tid = __atomic_load_n(&s->tid, __ATOMIC_ACQUIRE);
+	char path[64], text[1024];
+
+	if (tid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	/* "running", or the number of the call it sleeps in. */
+	if (read_file(path, text, sizeof(text)) < 0)
+		return false;
+	return atoi(text) == (s->epoll ? SYS_epoll_wait : SYS_read) &&
+	       text[0] >= '0' && text[0] <= '9';
+}
+
+static bool wait_asleep(struct sleeper *s, int nr)
+{
+	__u64 limit = now_ns() + NEVER_MS * MSEC;
+	int i = 0;
+
+	while (i < nr && now_ns() < limit) {
+		if (is_asleep(&s[i]))
+			i++;
+		else
+			sleep_until(now_ns() + MSEC);
+	}
+	for (i = 0; i < nr; i++)
+		s[i].switches = switches(&s[i]);
+	return i == nr;
+}
+
+static bool wait_done(struct sleeper *s, int nr, int want)
+{
+	__u64 limit = now_ns() + NEVER_MS * MSEC;
+	int i, n;
+
+	do {
+		for (i = 0, n = 0; i < nr; i++)
+			n += is_done(&s[i]);
+		if (n >= want)
+			return n == want;
+		sleep_until(now_ns() + MSEC);
+	} while (now_ns() < limit);
+	return false;
+}
+
+static void on_signal(int sig)
+{
+}
+
+static void handle_signal(int flags)
+{
+	struct sigaction sa = {
+		.sa_handler = on_signal,
+		.sa_flags = flags,
+	};
+
+	sigaction(SIGUSR1, &sa, NULL);
+}
+
+TEST_F(wheel, read_is_interrupted)
+{
+	struct sleeper s = { .fd = self->fd };
+	struct twheel_event ev;
+
+	handle_signal(0);
+	/* With nothing armed a read blocks as well. */
+	ASSERT_EQ(0, pthread_create(&s.thread, NULL, read_one, &s));
+	ASSERT_TRUE(wait_asleep(&s, 1));
+	ASSERT_EQ(0, pthread_kill(s.thread, SIGUSR1));
+	ASSERT_EQ(0, pthread_join(s.thread, NULL));
+	EXPECT_EQ(-1, s.ret);
+	EXPECT_EQ(EINTR, s.error);
+
+	/* What comes later is there for the next. */
+	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
+	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
+}
+
+TEST_F(wheel, read_is_restarted)
+{
+	struct sleeper s = { .fd = self->fd };
+
+	handle_signal(SA_RESTART);
+	ASSERT_EQ(0, pthread_create(&s.thread, NULL, read_one, &s));
+	ASSERT_TRUE(wait_asleep(&s, 1));
+	ASSERT_EQ(0, pthread_kill(s.thread, SIGUSR1));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 20 * MSEC, 6));
+	ASSERT_EQ(0, pthread_join(s.thread, NULL));
+	EXPECT_EQ(sizeof(s.ev), s.ret);
+	EXPECT_EQ(6, s.ev.cookie);
+}
+
+TEST_F(wheel, read_returns_what_there_is)
+{
+	struct twheel_event ev[8];
+
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 2, 1, 0));
+	/* It does not wait for the buffer to be full. */
+	EXPECT_EQ(1, wheel_read(self->fd, ev, 8));
+}
+
+TEST_F(wheel, a_sleeping_reader_sees_what_is_armed_later)
+{
+	struct sleeper s = { .fd = self->fd };
+
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 1));
+	ASSERT_EQ(0, pthread_create(&s.thread, NULL, read_one, &s));
+	ASSERT_TRUE(wait_asleep(&s, 1));
+	/* Sooner than all that was armed; then due at once. */
+	ASSERT_EQ(0, arm_in(self->fd, 2, 20 * MSEC, 2));
+	ASSERT_EQ(0, pthread_join(s.thread, NULL));
+	EXPECT_EQ(sizeof(s.ev), s.ret);
+	EXPECT_EQ(2, s.ev.cookie);
+
+	s = (struct sleeper){ .fd = self->fd };
+	ASSERT_EQ(0, pthread_create(&s.thread, NULL, read_one, &s));
+	ASSERT_TRUE(wait_asleep(&s, 1));
+	ASSERT_EQ(0, arm_at(self->fd, 3, 1, 3));
+	ASSERT_EQ(0, pthread_join(s.thread, NULL));
+	EXPECT_EQ(3, s.ev.cookie);
+}
+
+TEST_F(wheel, one_event_wakes_one_reader)
+{
+	struct sleeper s[4] = {};
+	int i;
+
+	handle_signal(0);
+	for (i = 0; i < 4; i++) {
+		s[i].fd = self->fd;
+		ASSERT_EQ(0, pthread_create(&s[i].thread, NULL, read_one, &s[i]));
+	}
+	ASSERT_TRUE(wait_asleep(s, 4));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 10 * MSEC, 1));
+	ASSERT_TRUE(wait_done(s, 4, 1));
+	sleep_until(now_ns() + 20 * MSEC);
+	for (i = 0; i < 4; i++) {
+		if (is_done(&s[i]))
+			continue;
+		/* It slept on: it did not even look. */
+		EXPECT_TRUE(is_asleep(&s[i]));
+		EXPECT_EQ(s[i].switches, switches(&s[i]));
+		pthread_kill(s[i].thread, SIGUSR1);
+	}
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_join(s[i].thread, NULL));
+}
+
+TEST_F(wheel, a_read_that_leaves_events_wakes_the_next_reader)
+{
+	enum { NR = 8 };
+	struct sleeper s[NR] = {};
+	struct twheel_op ops[NR] = {};
+	__u64 deadline;
+	bool seen[NR] = {};
+	int i;
+
+	for (i = 0; i < NR; i++) {
+		s[i].fd = self->fd;
+		ASSERT_EQ(0, pthread_create(&s[i].thread, NULL, read_one, &s[i]));
+	}
+	ASSERT_TRUE(wait_asleep(s, NR));
+	/* All in one batch: the wheel wakes once, the readers each other. */
+	deadline = now_ns() + 20 * MSEC;
+	for (i = 0; i < NR; i++) {
+		ops[i].opcode = TWHEEL_OP_ARM;
+		ops[i].deadline = deadline;
+		ops[i].id = i;
+	}
+	ASSERT_EQ(NR, wheel_submit(self->fd, ops, NR, NULL));
+	ASSERT_TRUE(wait_done(s, NR, NR));
+	for (i = 0; i < NR; i++) {
+		ASSERT_EQ(0, pthread_join(s[i].thread, NULL));
+		ASSERT_EQ(sizeof(s[i].ev), s[i].ret);
+		EXPECT_FALSE(seen[s[i].ev.id]);
+		seen[s[i].ev.id] = true;
+	}
+}
+
+/* poll */
+
+TEST_F(wheel, poll_tells_of_events_and_nothing_else)
+{
+	struct twheel_event ev[2];
+
+	EXPECT_EQ(0, wheel_poll(self->fd, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
+	EXPECT_EQ(0, wheel_poll(self->fd, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 2, 10 * MSEC, 0));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, NEVER_MS));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 3, 1, 0));
+	ASSERT_EQ(1, wheel_read(self->fd, ev, 1));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, 0));
+	ASSERT_EQ(1, wheel_read(self->fd, ev, 1));
+	EXPECT_EQ(0, wheel_poll(self->fd, 0));
+}
+
+TEST_F(wheel, poll_wakes_at_the_deadline)
+{
+	__u64 deadline = now_ns() + 100 * MSEC;
+
+	/* Level by level: above the lowest one of a default wheel. */
+	ASSERT_EQ(0, arm_at(self->fd, 1, deadline, 0));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, NEVER_MS));
+	EXPECT_LE(deadline, now_ns());
+	EXPECT_GE(deadline + LATE, now_ns());
+}
+
+/* epoll */
+
+static int epoll_on(int fd, __u32 events)
+{
+	struct epoll_event e = { .events = events };
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	if (ep < 0)
+		return ep;
+	return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) ? -1 : ep;
+}
+
+/* The events reported, 0 after @ms without one. */
+static int epoll_get(int ep, int ms)
+{
+	struct epoll_event e;
+	int n = epoll_wait(ep, &e, 1, ms);
+
+	return n == 1 ? (int)e.events : n;
+}
+
+TEST_F(wheel, epoll_level)
+{
+	int ep = epoll_on(self->fd, EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLPRI);
+	struct twheel_event ev;
+	int i;
+
+	ASSERT_LE(0, ep);
+	EXPECT_EQ(0, epoll_get(ep, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 5 * MSEC, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 2, 5 * MSEC, 0));
+	ASSERT_TRUE(wait_expired(self->fd, 2));
+	/* As long as there is an event. */
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(EPOLLIN | EPOLLRDNORM, epoll_get(ep, NEVER_MS));
+	ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+	EXPECT_EQ(EPOLLIN | EPOLLRDNORM, epoll_get(ep, NEVER_MS));
+	ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+	EXPECT_EQ(0, epoll_get(ep, 0));
+	/* A cancel can take the reason away, too. */
+	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
+	EXPECT_EQ(EPOLLIN | EPOLLRDNORM, epoll_get(ep, NEVER_MS));
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, 1));
+	EXPECT_EQ(0, epoll_get(ep, 0));
+	close(ep);
+}
+
+TEST_F(wheel, epoll_edge_tells_of_each_batch)
+{
+	int ep = epoll_on(self->fd, EPOLLIN | EPOLLET);
+	struct twheel_event ev[8];
+	int i;
+
+	ASSERT_LE(0, ep);
+	/* Nothing is ever read here: still each expiry is a new edge. */
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, arm_in(self->fd, i, 10 * MSEC, 0));
+		EXPECT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS))
+			TH_LOG("timer %d", i);
+		EXPECT_EQ(0, epoll_get(ep, 20))
+			TH_LOG("timer %d", i);
+	}
+	/* One that is due at once is no different. */
+	ASSERT_EQ(0, arm_at(self->fd, 3, 1, 0));
+	EXPECT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS));
+	EXPECT_EQ(0, epoll_get(ep, 20));
+	EXPECT_EQ(4, wheel_read(self->fd, ev, 8));
+	/* After draining, the usual edge. */
+	ASSERT_EQ(0, arm_in(self->fd, 0, 10 * MSEC, 0));
+	EXPECT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS));
+	close(ep);
+}
+
+TEST_F(wheel, epoll_oneshot)
+{
+	int ep = epoll_on(self->fd, EPOLLIN | EPOLLONESHOT);
+	struct epoll_event e = { .events = EPOLLIN | EPOLLONESHOT };
+
+	ASSERT_LE(0, ep);
+	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
+	EXPECT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS));
+	ASSERT_EQ(0, arm_at(self->fd, 2, 1, 0));
+	EXPECT_EQ(0, epoll_get(ep, 20));
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_MOD, self->fd, &e));
+	EXPECT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS));
+	close(ep);
+}
+
+TEST_F(wheel, a_batch_wakes_once)
+{
+	enum { NR = 1000 };
+	int ep = epoll_on(self->fd, EPOLLIN | EPOLLET);
+	struct twheel_op *ops = calloc(NR, sizeof(*ops));
+	struct twheel_stats s;
+	__u64 deadline = now_ns() + 100 * MSEC;
+	int i;
+
+	ASSERT_LE(0, ep);
+	for (i = 0; i < NR; i++) {
+		ops[i].opcode = TWHEEL_OP_ARM;
+		ops[i].deadline = deadline;
+		ops[i].id = i;
+	}
+	ASSERT_EQ(NR, wheel_submit(self->fd, ops, NR, NULL));
+	EXPECT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS));
+	ASSERT_TRUE(wait_expired(self->fd, NR));
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	/* Passes are of a few dozen timers; not one wake-up for each timer. */
+	EXPECT_GE(NR / 10, s.wakeups);
+	EXPECT_LE(1, s.wakeups);
+	close(ep);
+}
+
+static void *epoll_and_read_one(void *arg)
+{
+	struct sleeper *s = arg;
+
+	__atomic_store_n(&s->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
+	s->ret = -ETIME;
+	if (epoll_get(s->epoll, NEVER_MS) == EPOLLIN)
+		s->ret = wheel_read(s->fd, &s->ev, 1);
+	__atomic_store_n(&s->tid, -1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+FIXTURE(exclusive) {
+	int fd;
+	struct sleeper s[4];
+};
+
+FIXTURE_VARIANT(exclusive) {
+	__u32 events;
+};
+
+FIXTURE_VARIANT_ADD(exclusive, level) { .events = EPOLLIN | EPOLLEXCLUSIVE };
+FIXTURE_VARIANT_ADD(exclusive, edge) {
+	.events = EPOLLIN | EPOLLEXCLUSIVE | EPOLLET
+};
+
+FIXTURE_SETUP(exclusive)
+{
+	int i;
+
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	for (i = 0; i < 4; i++) {
+		self->s[i].fd = self->fd;
+		self->s[i].epoll = epoll_on(self->fd, variant->events);
+		ASSERT_LT(0, self->s[i].epoll);
+	}
+}
+
+FIXTURE_TEARDOWN(exclusive)
+{
+	close(self->fd);
+}
+
+TEST_F(exclusive, each_event_finds_a_waiter)
+{
+	struct twheel_op ops[4] = {};
+	bool seen[4] = {};
+	__u64 deadline;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&self->s[i].thread, NULL,
+					    epoll_and_read_one, &self->s[i]));
+	ASSERT_TRUE(wait_asleep(self->s, 4));
+	deadline = now_ns() + 20 * MSEC;
+	for (i = 0; i < 4; i++) {
+		ops[i].opcode = TWHEEL_OP_ARM;
+		ops[i].deadline = deadline;
+		ops[i].id = i;
+	}
+	ASSERT_EQ(4, wheel_submit(self->fd, ops, 4, NULL));
+	/* One batch, one wake-up; each leaves the rest to the next. */
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, pthread_join(self->s[i].thread, NULL));
+		ASSERT_EQ(1, self->s[i].ret)
+			TH_LOG("waiter %d", i);
+		EXPECT_FALSE(seen[self->s[i].ev.id]);
+		seen[self->s[i].ev.id] = true;
+	}
+}
+
+TEST_F(exclusive, one_event_wakes_one_waiter)
+{
+	int i, awake = 0;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&self->s[i].thread, NULL,
+					    epoll_and_read_one, &self->s[i]));
+	ASSERT_TRUE(wait_asleep(self->s, 4));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 10 * MSEC, 0));
+	ASSERT_TRUE(wait_done(self->s, 4, 1));
+	sleep_until(now_ns() + 20 * MSEC);
+	for (i = 0; i < 4; i++) {
+		if (is_done(&self->s[i]))
+			awake++;
+		else
+			EXPECT_EQ(self->s[i].switches, switches(&self->s[i]));
+	}
+	EXPECT_EQ(1, awake);
+	/* One each for the others, so that they end. */
+	for (i = 2; i < 5; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i, 1, 0));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, pthread_join(self->s[i].thread, NULL));
+		EXPECT_EQ(1, self->s[i].ret);
+	}
+}
+
+/*
+ * io_uring, by system call: the tests need few of its functions, and its
+ * library is not there for 32-bit programs.
+ */
+struct uring {
+	int fd;
+	unsigned int *sq_tail, *sq_mask, *sq_array;
+	unsigned int *cq_head, *cq_tail, *cq_mask;
+	struct io_uring_sqe *sqes;
+	struct io_uring_cqe *cqes;
+};
+
+static int uring_open(struct uring *r)
+{
+	struct io_uring_params p = {};
+	char *sq, *cq;
+
+	r->fd = syscall(__NR_io_uring_setup, 8, &p);
+	if (r->fd < 0)
+		return -errno;
+	sq = mmap(NULL, p.sq_off.array + p.sq_entries * sizeof(__u32),
+		  PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQ_RING);
+	cq = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(*r->cqes),
+		  PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_CQ_RING);
+	r->sqes = mmap(NULL, p.sq_entries * sizeof(*r->sqes),
+		       PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQES);
+	if (sq == MAP_FAILED || cq == MAP_FAILED || r->sqes == MAP_FAILED)
+		return -ENOMEM;
+	r->sq_tail = (void *)(sq + p.sq_off.tail);
+	r->sq_mask = (void *)(sq + p.sq_off.ring_mask);
+	r->sq_array = (void *)(sq + p.sq_off.array);
+	r->cq_head = (void *)(cq + p.cq_off.head);
+	r->cq_tail = (void *)(cq + p.cq_off.tail);
+	r->cq_mask = (void *)(cq + p.cq_off.ring_mask);
+	r->cqes = (void *)(cq + p.cq_off.cqes);
+	return 0;
+}
+
+/* Submit one entry. */
+static int uring_submit(struct uring *r, const struct io_uring_sqe *sqe)
+{
+	unsigned int tail = *r->sq_tail, i = tail & *r->sq_mask;
+
+	r->sqes[i] = *sqe;
+	r->sq_array[i] = i;
+	__atomic_store_n(r->sq_tail, tail + 1, __ATOMIC_RELEASE);
+	i = syscall(__NR_io_uring_enter, r->fd, 1, 0, 0, NULL, 0);
+	return i == 1 ? 0 : -errno;
+}
+
+static bool uring_peek(struct uring *r, struct io_uring_cqe *cqe)
+{
+	unsigned int head = *r->cq_head;
+
+	/* Let the kernel run what it has deferred to this task. */
+	syscall(__NR_io_uring_enter, r->fd, 0, 0, IORING_ENTER_GETEVENTS, NULL, 0);
+	if (head == __atomic_load_n(r->cq_tail, __ATOMIC_ACQUIRE))
+		return false;
+	*cqe = r->cqes[head & *r->cq_mask];
+	__atomic_store_n(r->cq_head, head + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool uring_wait(struct uring *r, struct io_uring_cqe *cqe)
+{
+	__u64 limit = now_ns() + NEVER_MS * MSEC;
+
+	while (!uring_peek(r, cqe)) {
+		if (now_ns() >= limit)
+			return false;
+		poll(&(struct pollfd){ .fd = r->fd, .events = POLLIN }, 1, 100);
+	}
+	return true;
+}
+
+/* How many threads io_uring has made to sleep for us. */
+static int uring_workers(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *d;
+	char path[300], comm[32];
+	int n = 0;
+
+	while (dir && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", d->d_name);
+		if (read_file(path, comm, sizeof(comm)) > 0 &&
+		    !strncmp(comm, "iou-wrk", 7))
+			n++;
+	}
+	if (dir)
+		closedir(dir);
+	return dir ? n : -1;
+}
+
+FIXTURE(uring) {
+	int fd;
+	struct uring ring;
+	struct twheel_event ev[4];
+	struct io_uring_sqe read, poll;
+};
+
+FIXTURE_SETUP(uring)
+{
+	self->fd = wheel_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, uring_open(&self->ring));
+	self->read = (struct io_uring_sqe){
+		.opcode = IORING_OP_READ,
+		.fd = self->fd,
+		.off = ~0ULL,
+		.addr = (uintptr_t)self->ev,
+		.len = sizeof(self->ev),
+		.user_data = 1,
+	};
+	self->poll = (struct io_uring_sqe){
+		.opcode = IORING_OP_POLL_ADD,
+		.fd = self->fd,
+		.poll32_events = POLLIN,
+		.user_data = 2,
+	};
+}
+
+FIXTURE_TEARDOWN(uring)
+{
+	close(self->ring.fd);
+	close(self->fd);
+}
+
+TEST_F(uring, read_waits_without_a_worker)
+{
+	struct io_uring_cqe cqe;
+	__u64 deadline;
+
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
+	EXPECT_FALSE(uring_peek(&self->ring, &cqe));
+	EXPECT_EQ(0, uring_workers());
+	deadline = now_ns() + 30 * MSEC;
+	ASSERT_EQ(0, arm_at(self->fd, 1, deadline, 5));
+	ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+	EXPECT_LE(deadline, now_ns());
+	EXPECT_EQ(1, cqe.user_data);
+	EXPECT_EQ(sizeof(self->ev[0]), cqe.res);
+	EXPECT_EQ(5, self->ev[0].cookie);
+	EXPECT_EQ(0, uring_workers());
+}
+
+TEST_F(uring, read_of_what_is_there)
+{
+	struct io_uring_cqe cqe;
+
+	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 1));
+	ASSERT_EQ(0, arm_at(self->fd, 2, 1, 2));
+	ASSERT_TRUE(wait_expired(self->fd, 2));
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
+	/* At once, in the call. */
+	ASSERT_TRUE(uring_peek(&self->ring, &cqe));
+	EXPECT_EQ(2 * sizeof(self->ev[0]), cqe.res);
+	EXPECT_EQ(3, self->ev[0].cookie + self->ev[1].cookie);
+	EXPECT_EQ(0, uring_workers());
+}
+
+TEST_F(uring, read_that_may_not_wait)
+{
+	struct io_uring_cqe cqe;
+
+	self->read.rw_flags = RWF_NOWAIT;
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
+	ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+	EXPECT_EQ(-EAGAIN, cqe.res);
+	EXPECT_EQ(0, uring_workers());
+}
+
+TEST_F(uring, read_of_a_nonblocking_file)
+{
+	struct io_uring_cqe cqe;
+
+	/* io_uring itself polls for it: the read waits, but no thread does. */
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
+	EXPECT_FALSE(uring_peek(&self->ring, &cqe));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 20 * MSEC, 3));
+	ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+	EXPECT_EQ(sizeof(self->ev[0]), cqe.res);
+	EXPECT_EQ(3, self->ev[0].cookie);
+	EXPECT_EQ(0, uring_workers());
+}
+
+TEST_F(uring, read_that_is_cancelled_takes_no_event)
+{
+	struct io_uring_sqe cancel = {
+		.opcode = IORING_OP_ASYNC_CANCEL,
+		.fd = -1,
+		.addr = 1,
+		.user_data = 3,
+	};
+	struct io_uring_cqe cqe;
+	int i;
+
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
+	ASSERT_EQ(0, uring_submit(&self->ring, &cancel));
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+		EXPECT_EQ(cqe.user_data == 1 ? -ECANCELED : 0, cqe.res);
+	}
+	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 1));
+	EXPECT_EQ(1, wheel_read(self->fd, self->ev, 4));
+}
+
+TEST_F(uring, reads_get_an_event_each)
+{
+	struct io_uring_cqe cqe;
+	bool seen[4] = {};
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		self->read.addr = (uintptr_t)&self->ev[i];
+		self->read.len = sizeof(self->ev[i]);
+		self->read.user_data = i;
+		ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
+	}
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, arm_in(self->fd, i, 20 * MSEC, i));
+	for (i = 0; i < 4; i++) {
+		ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+		ASSERT_EQ(sizeof(self->ev[0]), cqe.res);
+		EXPECT_FALSE(seen[self->ev[cqe.user_data].id]);
+		seen[self->ev[cqe.user_data].id] = true;
+	}
+	EXPECT_EQ(0, uring_workers());
+}
+
+TEST_F(uring, poll_once)
+{
+	struct io_uring_cqe cqe;
+
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->poll));
+	EXPECT_FALSE(uring_peek(&self->ring, &cqe));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 20 * MSEC, 0));
+	ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+	EXPECT_EQ(2, cqe.user_data);
+	EXPECT_TRUE(cqe.res & POLLIN);
+	EXPECT_EQ(0, cqe.res & (POLLERR | POLLHUP));
+	EXPECT_EQ(0, uring_workers());
+}
+
+TEST_F(uring, poll_again_and_again)
+{
+	struct io_uring_cqe cqe;
+	int i;
+
+	self->poll.len = IORING_POLL_ADD_MULTI;
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->poll));
+	/* Edge by edge, whether it is read or not. */
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, arm_in(self->fd, i, 10 * MSEC, 0));
+		ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+		EXPECT_TRUE(cqe.res & POLLIN);
+		EXPECT_TRUE(cqe.flags & IORING_CQE_F_MORE);
+	}
+	EXPECT_EQ(3, wheel_read(self->fd, self->ev, 4));
+	EXPECT_EQ(0, uring_workers());
+}
+
+TEST_F(uring, ring_ends_with_a_read_under_way)
+{
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
+	close(self->ring.fd);
+	ASSERT_EQ(0, uring_open(&self->ring));
+	/* The ring is taken down in its own time: another event for it. */
+	ASSERT_EQ(0, arm_in(self->fd, 1, 50 * MSEC, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 2, 100 * MSEC, 7));
+	do {
+		ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+	} while (ev.id != 2);
+	EXPECT_EQ(7, ev.cookie);
+}
+
+TEST_HARNESS_MAIN
