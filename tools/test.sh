@@ -88,7 +88,7 @@ refused 2 'out of order' twheel arm 30m1h
 refused 2 '292 years' twheel arm 300000d
 refused 2 'finer than a nanosecond' twheel arm 0.5ns
 refused 2 'no such option' twheel arm --frobnicate 1s
-refused 2 'its argument is missing' twheel arm 1s --id
+refused 2 'its argument is wrong' twheel arm 1s --id
 refused 2 'give a number' twheel arm --id x 1s
 refused 2 'give it --capacity 65537' twheel arm --id 65536 1s
 refused 2 'needs --every' twheel arm --times 3 1s
