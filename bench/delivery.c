@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A great many timers that come due in the same second: how many are
+ * delivered for each second that the processors were busy.
+ *
+ * Deadlines are spread at random over one second. The measured time begins
+ * when the last timer is armed and ends when the last is delivered, so that
+ * nothing is left out that is done ahead of the deadlines. It starts with a
+ * wait, in which an idle guest does its own bit of work; that counts too.
+ */
+#include <stdlib.h>
+
+#include <linux/twheel.h>
+
+#include "bench.h"
+
+/* How long it should take to arm all of them, from a try with some. */
+static uint64_t arming_takes(const struct peer *peer, struct work *work, uint32_t nr)
+{
+	uint64_t start = now_ns(), took;
+	uint32_t some = nr / 8 + 1;
+
+	work_deadlines(work, some, start + 600 * NSEC, NSEC);
+	peer->arm(work, some);
+	took = (now_ns() - start) * nr / some;
+	if (peer->sample) {
+		/* Cancelling them one by one would take long. */
+		peer->close();
+		peer->open(nr, USE_DELIVERY);
+	} else {
+		peer->cancel(work, some);
+	}
+	return took;
+}
+
+static void delivery(const struct peer *peer, uint32_t nr, unsigned int runs)
+{
+	struct work *work = work_alloc(nr);
+	uint32_t got = peer->open(nr, USE_DELIVERY);
+	uint64_t lead;
+
+	progress("%u due in the same second, %s: %u runs", got, peer->name, runs);
+	if (!got)
+		goto out;
+	lead = NSEC / 2 + 5 * arming_takes(peer, work, got) / 4;
+
+	for (unsigned int run = 0; run < runs;) {
+		uint64_t due = now_ns() + lead, end;
+		double busy;
+
+		work_deadlines(work, got, due, NSEC);
+		peer->arm(work, got);
+		busy = busy_seconds();
+		if (now_ns() + NSEC / 4 > due) {
+			/* Interrupted for too long: not a run. */
+			peer->deliver(got);
+			lead *= 2;
+			continue;
+		}
+		peer->deliver(got);
+		end = now_ns();
+		busy = busy_seconds() - busy;
+		sample("delivery", "delivered", peer->name, got, "per CPU-second",
+		       got / busy);
+		sample("delivery", "processor time of a timer", peer->name, got,
+		       icount ? "instructions" : "us",
+		       busy / got * (icount ? 1e9 : 1e6));
+		sample("delivery", "last one late by", peer->name, got, "ms",
+		       end > due + NSEC ? (end - due - NSEC) / 1e6 : 0);
+		run++;
+	}
+	peer->close();
+out:
+	free(work);
+}
+
+/*
+ * Timerfds also in a number that the guest can keep up with: of a million it
+ * is seconds late, and so saves itself most wake-ups.
+ */
+void bench_delivery(unsigned int runs)
+{
+	uint32_t many = 1000000, some = 100000;
+
+	delivery(&peer_twheel, many, runs);
+	delivery(&peer_twheel, some, runs);
+	delivery(&peer_timerfd, some, runs);
+	if (!icount) {
+		delivery(&peer_timerfd, many, runs);
+		delivery(&peer_posix, some, runs);
+		delivery(&peer_uring, some, runs);
+		delivery(&peer_heap, many, runs);
+	}
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What it costs to arm, move and cancel timers that do not fire.
+ *
+ * Deadlines are spread at random over 5 minutes that begin in a minute, so
+ * that none comes while this runs. The arms take the ids in sequence, as
+ * connections come; moves and cancels each take them in a random order of
+ * their own. A move sets a new random deadline, as often sooner as later; a
+ * push back sets the old one 30 s later.
+ *
+ * What the program does to describe the operations is part of the cost.
+ */
+#include <stdlib.h>
+
+#include <linux/twheel.h>
+
+#include "bench.h"
+
+#define SOONEST		(60 * NSEC)
+#define SPAN		(300 * NSEC)
+#define PUSH_BACK	(30 * NSEC)
+
+/* Timers worked on for one value; with fewer timers, over and over. */
+#define WORK_MIN	16384
+
+static const char *unit(void)
+{
+	return icount ? "instructions" : "ns";
+}
+
+/* One of the operations of a round, and the time that it has taken. */
+enum step { FIRST_ARM, ARM, MOVE, LATER, CANCEL, STEPS };
+
+static const char *const step_name[STEPS] = {
+	"first arm", "arm", "re-arm", "push back", "cancel",
+};
+
+struct clock {
+	uint64_t	ns[STEPS];
+	uint64_t	ops[STEPS];
+};
+
+static void timed(struct clock *clock, enum step step,
+		  void (*op)(const struct work *, uint32_t),
+		  const struct work *work, uint32_t nr)
+{
+	uint64_t start = now_ns();
+
+	op(work, nr);
+	clock->ns[step] += now_ns() - start;
+	clock->ops[step] += nr;
+}
+
+static void arm_all(const struct peer *peer, struct clock *clock, enum step step,
+		    uint32_t nr)
+{
+	struct work *sequence = work_alloc(nr);
+
+	work_deadlines(sequence, nr, now_ns() + SOONEST, SPAN);
+	timed(clock, step, peer->arm, sequence, nr);
+	free(sequence);
+}
+
+/* Arm, move and cancel all timers once; @nr are open and not armed. */
+static void round_of_ops(const struct peer *peer, struct clock *clock,
+			 struct work *work, uint32_t nr)
+{
+	uint32_t some = peer->sample && peer->sample < nr ? peer->sample : nr;
+
+	arm_all(peer, clock, ARM, nr);
+	work_shuffle(work, nr);
+	work_deadlines(work, nr, now_ns() + SOONEST, SPAN);
+	timed(clock, MOVE, peer->move, work, some);
+	work_later(work, nr, PUSH_BACK);
+	timed(clock, LATER, peer->move, work, some);
+	work_shuffle(work, nr);
+	timed(clock, CANCEL, peer->cancel, work, some);
+}
+
+static void run_of_ops(const char *part, const struct peer *peer, uint32_t nr)
+{
+	struct work *work = work_alloc(nr);
+	struct clock clock = {};
+	uint64_t start;
+	uint32_t got;
+
+	start = now_ns();
+	got = peer->open(nr, USE_OPS);
+	if (!got) {
+		fact(peer->name, "not allowed here");
+		goto out;
+	}
+	if (!peer->grows) {
+		sample(part, "create", peer->name, got, unit(),
+		       (double)(now_ns() - start) / got);
+	} else {
+		arm_all(peer, &clock, FIRST_ARM, got);
+		peer->cancel(work, got);
+	}
+	do {
+		round_of_ops(peer, &clock, work, got);
+	} while (clock.ops[ARM] < WORK_MIN && !peer->sample);
+
+	start = now_ns();
+	peer->close();
+	if (peer->sample)	/* with all of them armed still */
+		sample(part, "close", peer->name, got, unit(),
+		       (double)(now_ns() - start) / got);
+	for (enum step step = 0; step < STEPS; step++)
+		if (clock.ops[step])
+			sample(part, step_name[step], peer->name, got, unit(),
+			       (double)clock.ns[step] / clock.ops[step]);
+out:
+	free(work);
+}
+
+void bench_ops(unsigned int runs)
+{
+	static const struct peer *const peers[] = {
+		&peer_twheel, &peer_timerfd, &peer_posix, &peer_uring, &peer_heap,
+	};
+
+	pin(true);
+	for (unsigned int run = 0; run < runs; run++) {
+		progress("100k armed: run %u of %u", run + 1, runs);
+		for (size_t i = 0; i < sizeof(peers) / sizeof(*peers); i++)
+			run_of_ops("ops", peers[i], 100000);
+	}
+	pin(false);
+}
+
+void bench_growth(unsigned int runs)
+{
+	static const uint32_t counts[] = { 1024, 10240, 102400, 1024000 };
+
+	pin(true);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		progress("%u armed: %u runs", counts[i], runs);
+		for (unsigned int run = 0; run < runs; run++)
+			run_of_ops("growth", &peer_twheel, counts[i]);
+	}
+	pin(false);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Interrupts that a wheel takes: none while nothing is due, and hardly more
+ * than one for each of a few timers far apart.
+ *
+ * The wheel counts its own. The second opinion is the guest's count of all
+ * interrupts of the processors' timers, with an armed wheel and without.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <linux/twheel.h>
+
+#include "bench.h"
+
+#define IDLE_TIMERS	10000
+#define SPARSE_TIMERS	1000
+
+/* Seconds to wait; with icount, idle time passes at once. */
+#define IDLE_GUEST	2
+#define IDLE_ICOUNT	100
+#define SPARSE_SPAN	100
+
+static uint64_t interrupts(void)
+{
+	struct twheel_stats stats;
+
+	wheel_stats(wheel_fd(), &stats);
+	return stats.interrupts;
+}
+
+static void no_wheel(uint64_t seconds)
+{
+	uint64_t before = timer_interrupts();
+
+	sleep_until(now_ns() + seconds * NSEC);
+	sample("tickless", "timer interrupts of the guest", "no wheel", 0,
+	       "per second", (timer_interrupts() - before) / (double)seconds);
+}
+
+static void nothing_due(uint32_t nr, uint64_t seconds)
+{
+	struct work *work = work_alloc(nr);
+	uint64_t ours, all;
+	char unit[32];
+
+	peer_twheel.open(nr, USE_OPS);
+	/* From two minutes to a day ahead. */
+	work_deadlines(work, nr, now_ns() + 120 * NSEC, 86400 * NSEC);
+	peer_twheel.arm(work, nr);
+	ours = interrupts();
+	all = timer_interrupts();
+	sleep_until(now_ns() + seconds * NSEC);
+	ours = interrupts() - ours;
+	all = timer_interrupts() - all;
+	snprintf(unit, sizeof(unit), "in %llu s", (unsigned long long)seconds);
+	sample("tickless", "interrupts of a wheel with nothing due", "twheel", nr,
+	       unit, ours);
+	sample("tickless", "timer interrupts of the guest", "twheel", nr,
+	       "per second", all / (double)seconds);
+	peer_twheel.close();
+	free(work);
+}
+
+static void sparse(uint32_t nr, uint64_t seconds)
+{
+	struct work *work = work_alloc(nr);
+	struct twheel_stats stats;
+
+	peer_twheel.open(nr, USE_DELIVERY);
+	work_deadlines(work, nr, now_ns() + NSEC / 10, seconds * NSEC);
+	peer_twheel.arm(work, nr);
+	peer_twheel.deliver(nr);
+	wheel_stats(wheel_fd(), &stats);
+	sample("tickless", "interrupts per sparse timer", "twheel", nr, "interrupts",
+	       (double)stats.interrupts / stats.fired);
+	sample("tickless", "of these, with nothing due", "twheel", nr, "interrupts",
+	       (double)stats.idle_interrupts / stats.fired);
+	peer_twheel.close();
+	free(work);
+}
+
+void bench_tickless(unsigned int runs)
+{
+	uint64_t idle = icount ? IDLE_ICOUNT : IDLE_GUEST;
+
+	for (unsigned int run = 0; run < runs; run++) {
+		progress("tickless: run %u of %u", run + 1, runs);
+		nothing_due(IDLE_TIMERS, idle);
+		if (icount) {
+			no_wheel(idle);
+			sparse(SPARSE_TIMERS, SPARSE_SPAN);
+		}
+	}
+}
