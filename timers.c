@@ -146,10 +146,13 @@ static bool timer_claimed(const struct timers *ts, u32 id)
 	       t->deadline != TIMER_NONE && t->deadline != TIMER_DELIVERED;
 }
 
-/* Is it still the claim that was made of this arming? */
-static bool claim_holds(const struct timers *ts, u32 id, u32 generation)
+/* Is it still the claim that was made of this arming and deadline? */
+static bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 deadline)
 {
-	return timer_claimed(ts, id) && timer_of(ts, id)->generation == generation;
+	const struct timer *t = timer_of(ts, id);
+
+	return t->generation == generation && t->deadline == deadline &&
+	       wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT;
 }
 
 static enum twheel_state timer_state(const struct timers *ts, u32 id)
@@ -473,7 +476,7 @@ WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u
  * timers_claim() - take events from the due queue
  * @ts: the timers
  * @events: where to write them
- * @nr: how many at the most
+ * @nr: how many; of more than TIMERS_CLAIM_MAX, these
  * @now: ns
  *
  * Each is claimed until timers_commit() or timers_put_back().
@@ -483,30 +486,25 @@ WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u
 WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 				    unsigned int nr, u64 now)
 {
-	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
-	unsigned int n;
+	u32 ids[TIMERS_CLAIM_MAX];
 
-	for (n = 0; n < nr && due->head != WHEEL_NIL; n++) {
-		u32 id = due->head;
-		struct wheel_node *node = wheel_node(&ts->wheel, id);
-		struct timer *t = timer_of(ts, id);
+	nr = wheel_take_due(&ts->wheel, ids, min(nr, TIMERS_CLAIM_MAX));
+	for (unsigned int n = 0; n < nr; n++) {
+		const struct timer *t = timer_of(ts, ids[n]);
 		u64 overruns = overruns_of(t, now);
 		bool last = !t->interval || (t->count && overruns + 1 >= t->count);
 
-		wheel_unlink(&ts->wheel, id);
-		if (due->head != WHEEL_NIL)
-			prefetch(timer_of(ts, due->head));
 		events[n] = (struct twheel_event){
-			.id		= id,
+			.id		= ids[n],
 			.generation	= t->generation,
 			.cookie		= t->cookie,
 			.deadline	= t->deadline,
-			.fired		= node->expiry,
+			.fired		= wheel_node(&ts->wheel, ids[n])->expiry,
 			.overruns	= overruns,
 			.flags		= last ? TWHEEL_EVENT_LAST : 0,
 		};
 	}
-	return n;
+	return nr;
 }
 
 /**
@@ -527,7 +525,7 @@ WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *event
 
 		ts->delivered++;
 		ts->overruns += event->overruns;
-		if (!claim_holds(ts, event->id, event->generation))
+		if (!claim_holds(ts, event->id, event->generation, event->deadline))
 			continue;
 		if (event->flags & TWHEEL_EVENT_LAST) {
 			timer_end(ts, event->id, TIMER_DELIVERED);
@@ -550,7 +548,8 @@ WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *eve
 			       unsigned int nr)
 {
 	while (nr--)
-		if (claim_holds(ts, events[nr].id, events[nr].generation))
+		if (claim_holds(ts, events[nr].id, events[nr].generation,
+				events[nr].deadline))
 			wheel_push(&ts->wheel, events[nr].id, WHEEL_DUE, true);
 }
 
@@ -608,7 +607,7 @@ WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *reco
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_timer *r = &records[i];
 
-		if (!claim_holds(ts, r->id, r->generation))
+		if (!claim_holds(ts, r->id, r->generation, r->deadline))
 			continue;
 		timer_end(ts, r->id, TIMER_NONE);
 		ts->cancels++;
@@ -628,7 +627,7 @@ WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *reco
 	while (nr--) {
 		const struct twheel_timer *r = &records[nr];
 
-		if (!claim_holds(ts, r->id, r->generation))
+		if (!claim_holds(ts, r->id, r->generation, r->deadline))
 			continue;
 		if (r->state == TWHEEL_STATE_EXPIRED)
 			wheel_push(&ts->wheel, r->id, WHEEL_DUE, true);
@@ -670,7 +669,7 @@ WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int b
 }
 
 /**
- * timers_next() - when timers_advance() has something to do
+ * timers_next() - when timers_advance() must be called
  * @ts: the timers
  *
  * Return: ns; KTIME_MAX: never; 0: at once.

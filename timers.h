@@ -86,6 +86,9 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op);
 WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now);
 
+/* Events in one claim. */
+#define TIMERS_CLAIM_MAX	64U
+
 WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 				    unsigned int nr, u64 now);
 WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *events,
@@ -104,6 +107,12 @@ WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *reco
 WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
 WHEEL_API u64 timers_next(const struct timers *ts);
 WHEEL_API void timers_turn(struct timers *ts, u64 now);
+
+/* Is there work for timers_advance() that had better be done soon? */
+static inline bool timers_heavy(const struct timers *ts)
+{
+	return wheel_heavy(&ts->wheel);
+}
 
 /* How many events wait to be read. */
 static inline u32 timers_expired(const struct timers *ts)

@@ -9,10 +9,13 @@
  * locks, and everything a stranger may pass in.
  *
  * Expiry.  The hrtimer runs in softirq context and handles a bounded number
- * of timers, counted over all wheels of the CPU; what is left goes on in a
- * work item, in steps of the same bound, and readers help.  The callback does
- * not restart itself, the hrtimer is programmed under the wheel's lock, never
- * to a time that has passed, and never sooner than MIN_GAP from now.
+ * of timers, counted over all wheels of the CPU, and wakes who waits.  What is
+ * left, heavy slots included, is done by readers when they come, in steps of
+ * the same bound: on the processor that wants the events, and without two of
+ * them at odds over the lock.  The hrtimer looks again a tick later; if no
+ * reader has come by then, a work item does it.  The hrtimer is programmed under
+ * the wheel's lock and nowhere else, never to a time that has passed, and never
+ * sooner than MIN_GAP from now.
  *
  * Time.  A wheel's time is that of its clock in the time namespace in which
  * it was opened.  The clock is read under the wheel's lock, so that time does
@@ -51,6 +54,11 @@
 
 /* Records copied at a time between the kernel and a program. */
 #define COPY_MAX	64
+
+static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
+
+/* With as many events unread, nobody misses those that could be added. */
+#define PLENTY		(16 * WHEEL_STEP)
 
 /* Operations ahead of the current one whose timers are fetched. */
 #define PREFETCH_AHEAD	8
@@ -140,6 +148,30 @@ static u64 twheel_now(const struct twheel *tw)
 						       : ktime_get()) + tw->offset;
 }
 
+/* Is there work that does not wait for a time? */
+static bool twheel_behind(const struct twheel *tw, u64 now)
+{
+	lockdep_assert_held(&tw->lock);
+	return timers_next(&tw->timers) <= now || timers_heavy(&tw->timers);
+}
+
+/* Is some of it worth doing before a reader comes? */
+static bool twheel_urgent(const struct twheel *tw, u64 now)
+{
+	return twheel_behind(tw, now) && timers_expired(&tw->timers) < PLENTY &&
+	       !tw->closing;
+}
+
+static void twheel_start(struct twheel *tw, u64 next, u64 now)
+{
+	u64 host = max(next, now + MIN_GAP) - tw->offset;
+
+	lockdep_assert_held(&tw->lock);
+	tw->programmed = next;
+	hrtimer_start(&tw->hrtimer, ns_to_ktime(min_t(u64, host, KTIME_MAX)),
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
 /*
  * Set the hrtimer to what has to happen next.  An hrtimer that is set too
  * soon, because a timer was cancelled, is left alone: that is one empty look,
@@ -148,22 +180,27 @@ static u64 twheel_now(const struct twheel *tw)
 static void twheel_program(struct twheel *tw, u64 now)
 {
 	u64 next = timers_next(&tw->timers);
+	bool too_soon = false;
 
 	lockdep_assert_held(&tw->lock);
 	if (tw->closing)
 		return;
+	if (twheel_behind(tw, now)) {
+		u64 look = now + tw->timers.tick;
+
+		next = next > now ? min(next, look) : look;
+		/* While a reader is at it, softirq would only wait for the lock. */
+		too_soon = tw->helped && tw->programmed + tw->timers.tick / 2 < next;
+	} else if (tw->left) {
+		tw->left = false;
+		too_soon = true;
+	}
 	if (next == KTIME_MAX) {
 		if (tw->programmed != KTIME_MAX)
 			hrtimer_try_to_cancel(&tw->hrtimer);
 		tw->programmed = KTIME_MAX;
-	} else if (!next || (next <= now && tw->programmed > now)) {
-		queue_work(twheel_workqueue, &tw->work);
-	} else if (next < tw->programmed) {
-		u64 host = max(next, now + MIN_GAP) - tw->offset;
-
-		tw->programmed = next;
-		hrtimer_start(&tw->hrtimer, ns_to_ktime(min_t(u64, host, KTIME_MAX)),
-			      HRTIMER_MODE_ABS_SOFT);
+	} else if (next < tw->programmed || too_soon) {
+		twheel_start(tw, next, now);
 	}
 }
 
@@ -199,9 +236,9 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	struct twheel *tw = container_of(hrtimer, struct twheel, hrtimer);
 	struct pass *p = this_cpu_ptr(&pass);
 	u64 host = ktime_get_ns(), now;
+	bool news, waited;
 	unsigned int done;
 	u32 expired;
-	bool news;
 
 	if (host - p->since > PASS_SPAN) {
 		p->since = host;
@@ -210,6 +247,9 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	spin_lock(&tw->lock);
 	now = twheel_now(tw);
 	tw->programmed = KTIME_MAX;
+	waited = tw->left && !tw->helped;
+	tw->left = false;
+	tw->helped = false;
 	tw->interrupts++;
 	expired = timers_expired(&tw->timers);
 	done = timers_advance(&tw->timers, now, p->left);
@@ -219,17 +259,20 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	if (!news)
 		tw->idle_interrupts++;
 	twheel_program(tw, now);
+	tw->left = twheel_behind(tw, now);
+	if (waited && twheel_urgent(tw, now))
+		queue_work(twheel_workqueue, &tw->work);
 	spin_unlock(&tw->lock);
 	if (news)
 		twheel_wake(tw);
 	return HRTIMER_NORESTART;
 }
 
-/* What a pass in softirq had no time for, in steps of the same size. */
+/* What softirq and readers left, in steps of the same size. */
 static void twheel_work(struct work_struct *work)
 {
 	struct twheel *tw = container_of(work, struct twheel, work);
-	bool news, more;
+	bool news = false, more;
 	u32 expired;
 	u64 now;
 
@@ -239,15 +282,15 @@ static void twheel_work(struct work_struct *work)
 		tw->works++;
 		expired = timers_expired(&tw->timers);
 		timers_advance(&tw->timers, now, WHEEL_STEP);
-		news = twheel_has_news(tw, expired);
-		more = timers_next(&tw->timers) <= now && !tw->closing;
+		news |= twheel_has_news(tw, expired);
+		more = twheel_urgent(tw, now);
 		if (!more)
 			twheel_program(tw, now);
 		spin_unlock_bh(&tw->lock);
-		if (news)
-			twheel_wake(tw);
 		cond_resched();
 	} while (more);
+	if (news)
+		twheel_wake(tw);
 }
 
 /* Memory */
@@ -839,23 +882,40 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user
 
 /* Read and poll */
 
+/*
+ * Do what softirq left, until there are enough events or all is done.  A heavy
+ * slot is for those who would only sleep instead.
+ */
+static void twheel_help(struct twheel *tw, unsigned int enough, bool may_sleep)
+{
+	struct timers *ts = &tw->timers;
+	bool more;
+	u32 have;
+	u64 now;
+
+	do {
+		spin_lock_bh(&tw->lock);
+		now = twheel_now(tw);
+		have = timers_expired(ts);
+		more = timers_next(ts) <= now ? have < enough
+					      : timers_heavy(ts) && may_sleep && !have;
+		if (more) {
+			timers_advance(ts, now, WHEEL_STEP);
+			tw->helped = true;
+			twheel_program(tw, now);
+		}
+		spin_unlock_bh(&tw->lock);
+		cond_resched();
+	} while (more && !signal_pending(current));
+}
+
 static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 				 unsigned int nr)
 {
-	struct timers *ts = &tw->timers;
-	unsigned int n;
-	u64 now;
-
 	spin_lock_bh(&tw->lock);
-	now = twheel_now(tw);
-	/* Readers help with what softirq left. */
-	if (wheel_open(&ts->wheel) && timers_expired(ts) < nr) {
-		timers_advance(ts, now, WHEEL_STEP);
-		twheel_program(tw, now);
-	}
-	n = timers_claim(ts, events, nr, now);
+	nr = timers_claim(&tw->timers, events, nr, twheel_now(tw));
 	spin_unlock_bh(&tw->lock);
-	return n;
+	return nr;
 }
 
 /* Of @nr claimed events, @told have reached the reader. */
@@ -891,6 +951,7 @@ static bool twheel_readable(struct twheel *tw)
 static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel *tw = iocb->ki_filp->private_data;
+	bool may_sleep = !(iocb->ki_filp->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT);
 	const size_t size = sizeof(struct twheel_event);
 	size_t room = iov_iter_count(to) / size, done = 0;
 	struct twheel_event *events;
@@ -906,6 +967,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;
 		size_t copied;
 
+		twheel_help(tw, want, may_sleep && !done);
 		nr = twheel_claim(tw, events, want);
 		copied = copy_to_iter(events, nr * size, to);
 		told = copied / size;
@@ -923,7 +985,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		cond_resched();
 		if (done)
 			continue;
-		if (iocb->ki_filp->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT) {
+		if (!may_sleep) {
 			ret = -EAGAIN;
 			break;
 		}

@@ -34,6 +34,9 @@ struct twheel_user {
  * @timers: the timers; @lock
  * @programmed: what @hrtimer is set to, in the wheel's time; KTIME_MAX: it is
  *	not; @lock
+ * @left: @hrtimer is set to look after timers that are due and were left to
+ *	readers; @lock
+ * @helped: a reader has done some of that since; @lock
  * @closing: nothing is to be started any more; @lock
  * @interrupts: times that @hrtimer fired; @lock
  * @idle_interrupts: those that found nothing due; @lock
@@ -54,6 +57,8 @@ struct twheel {
 	spinlock_t		lock;		/* taken for a bounded time */
 	struct timers		timers;
 	u64			programmed;
+	bool			left;
+	bool			helped;
 	bool			closing;
 	u64			interrupts;
 	u64			idle_interrupts;

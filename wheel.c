@@ -257,22 +257,34 @@ static bool slot_empty(const struct wheel_slot *slot)
 	return (slot->head[0] & slot->head[1] & slot->head[2] & slot->head[3]) == WHEEL_NIL;
 }
 
-/* The first timer of a slot's list is gone; perhaps it was the only one. */
-static void slot_unlink(struct wheel *w, u32 name, u32 next)
+/* A slot has lost its last timer. */
+static void slot_close(struct wheel *w, unsigned int l, u32 place)
 {
-	unsigned int l = name >> LIST_LEVEL_SHIFT;
-	u32 place = (name >> LIST_PLACE_SHIFT) & w->mask;
 	struct wheel_level *level = &w->level[l];
-	struct wheel_slot *slot = &level->slot[place];
 
-	slot->head[name % WHEEL_LISTS] = next;
-	if (next != WHEEL_NIL || !slot_empty(slot))
-		return;
 	__clear_bit(place, level->map);
 	if ((level->hand & w->mask) == place) {
 		w->open &= ~BIT(l);
 		w->heavy &= ~BIT(l);
 	}
+}
+
+/* The first timer of a slot's list is gone; perhaps it was the only one. */
+static void slot_unlink(struct wheel *w, u32 name, u32 next)
+{
+	unsigned int l = name >> LIST_LEVEL_SHIFT;
+	u32 place = (name >> LIST_PLACE_SHIFT) & w->mask;
+	struct wheel_slot *slot = &w->level[l].slot[place];
+
+	slot->head[name % WHEEL_LISTS] = next;
+	if (next == WHEEL_NIL && slot_empty(slot))
+		slot_close(w, l, place);
+}
+
+/* What the first timer of a slot's list has for its predecessor. */
+static u32 list_name(unsigned int l, u32 place, unsigned int list)
+{
+	return PREV_HEAD | l << LIST_LEVEL_SHIFT | place << LIST_PLACE_SHIFT | list;
 }
 
 /* Take a timer out of its slot. */
@@ -324,6 +336,24 @@ WHEEL_API void wheel_unlink(struct wheel *w, u32 id)
 		unlink_queued(w, node);
 }
 
+/* Put a timer at the end of the due queue or the pool. */
+static void append(struct wheel *w, struct wheel_queue *queue, u32 id,
+		   struct wheel_node *node, enum wheel_where where)
+{
+	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
+
+	node->next = WHEEL_NIL;
+	if (likely(queue->tail != WHEEL_NIL)) {
+		node->prev = kind | queue->tail;
+		wheel_node(w, queue->tail)->next = id;
+	} else {
+		node->prev = PREV_HEAD | kind;
+		queue->head = id;
+	}
+	queue->tail = id;
+	queue->count++;
+}
+
 /**
  * wheel_push() - put a timer into the due queue or the pool
  * @w: the wheel
@@ -339,21 +369,48 @@ WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool 
 	struct wheel_node *node = wheel_node(w, id);
 	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
 
-	if (front || queue->tail == WHEEL_NIL) {
-		node->next = queue->head;
-		node->prev = PREV_HEAD | kind;
-		if (queue->head != WHEEL_NIL)
-			wheel_node(w, queue->head)->prev = kind | id;
-		else
-			queue->tail = id;
-		queue->head = id;
-	} else {
-		node->next = WHEEL_NIL;
-		node->prev = kind | queue->tail;
-		wheel_node(w, queue->tail)->next = id;
-		queue->tail = id;
+	if (!front || queue->head == WHEEL_NIL) {
+		append(w, queue, id, node, where);
+		return;
 	}
+	node->next = queue->head;
+	node->prev = PREV_HEAD | kind;
+	wheel_node(w, queue->head)->prev = kind | id;
+	queue->head = id;
 	queue->count++;
+}
+
+/**
+ * wheel_take_due() - take timers from the front of the due queue
+ * @w: the wheel
+ * @ids: where to write which
+ * @nr: how many at the most
+ *
+ * Return: how many.
+ */
+WHEEL_API unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr)
+{
+	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
+	u32 id = due->head;
+	unsigned int n;
+
+	for (n = 0; n < nr && id != WHEEL_NIL; n++) {
+		struct wheel_node *node = wheel_node(w, id);
+
+		ids[n] = id;
+		prefetch(wheel_load(w, id));
+		id = node->next;
+		if (id != WHEEL_NIL)
+			prefetch(wheel_node(w, id));
+		node->prev = PREV_OUT;
+	}
+	due->count -= n;
+	due->head = id;
+	if (id == WHEEL_NIL)
+		due->tail = WHEEL_NIL;
+	else
+		wheel_node(w, id)->prev = PREV_HEAD | WHEEL_DUE << WHEEL_WHERE_SHIFT;
+	return n;
 }
 
 /* Filing */
@@ -398,7 +455,8 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 	if (!l || slot->filed <= WHEEL_STEP)
 		return slot->soonest;
 	earliest = (((number - 1) << w->bits) + 1) << w->level[l - 1].shift;
-	lead = slot->filed / w->rate + 1;
+	/* The owner may take a tick to notice, and another to find somebody. */
+	lead = slot->filed / w->rate + 3;
 	soonest = slot->soonest > lead ? slot->soonest - lead : 0;
 	return min(slot->soonest, max(earliest, soonest));
 }
@@ -432,7 +490,7 @@ static void file(struct wheel *w, u32 id, u64 expiry, unsigned int l)
 	slot->head[list] = id;
 	node->expiry = expiry;
 	node->next = next;
-	node->prev = PREV_HEAD | l << LIST_LEVEL_SHIFT | place << LIST_PLACE_SHIFT | list;
+	node->prev = list_name(l, place, list);
 	if (next != WHEEL_NIL)
 		wheel_node(w, next)->prev = id;
 	slot->soonest = min(slot->soonest, expiry);
@@ -559,33 +617,45 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 			       unsigned int budget)
 {
-	struct wheel_level *level = &w->level[l];
-	struct wheel_slot *slot = &level->slot[level->hand & w->mask];
+	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
+	u32 place = w->level[l].hand & w->mask;
+	struct wheel_slot *slot = &w->level[l].slot[place];
 	unsigned int list, n;
 
 	for (list = 0; list < WHEEL_LISTS; list++)
 		if (slot->head[list] != WHEEL_NIL)
 			prefetch(wheel_node(w, slot->head[list]));
 
-	for (n = 0, list = 0; n < budget && w->open & BIT(l); list++) {
-		u32 id = slot->head[list % WHEEL_LISTS];
+	for (n = 0, list = 0; n < budget; list++) {
+		u32 *head = &slot->head[list % WHEEL_LISTS], id = *head;
 		struct wheel_node *node;
 
-		if (id == WHEEL_NIL)
+		if (id == WHEEL_NIL) {
+			if (slot_empty(slot))
+				break;
 			continue;
+		}
 		node = wheel_node(w, id);
+		*head = node->next;
 		if (node->next != WHEEL_NIL)
 			prefetch(wheel_node(w, node->next));
-		unlink_filed(w, node);
 		if (node->expiry <= w->at) {
 			node->expiry = stamp;
-			wheel_push(w, id, WHEEL_DUE, false);
+			append(w, due, id, node, WHEEL_DUE);
 		} else {
 			file(w, id, node->expiry, wheel_level(w, node->expiry));
 			w->moves++;
 		}
 		n++;
 	}
+	w->filed -= n;
+
+	/* The lists have new first timers, or none. */
+	for (list = 0; list < WHEEL_LISTS; list++)
+		if (slot->head[list] != WHEEL_NIL)
+			wheel_node(w, slot->head[list])->prev = list_name(l, place, list);
+	if (slot_empty(slot))
+		slot_close(w, l, place);
 	return n;
 }
 
@@ -601,15 +671,16 @@ static unsigned int soonest_level(const struct wheel *w)
 }
 
 /**
- * wheel_next() - when wheel_advance() has something to do
+ * wheel_next() - when something comes due, or has to come down
  * @w: the wheel
  *
- * Return: a tick, at most one empty look too early; one that has passed, if a
- * step is half done; WHEEL_NEVER if nothing is filed.
+ * Return: a tick, at most one empty look too early; one that has passed, if
+ * such a step is half done; WHEEL_NEVER if nothing is filed. What wheel_heavy()
+ * tells of is not counted.
  */
 WHEEL_API u64 wheel_next(const struct wheel *w)
 {
-	if (w->open)
+	if (w->open & ~w->heavy)
 		return 0;
 	if (!w->filed)
 		return WHEEL_NEVER;

@@ -192,6 +192,7 @@ WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
 WHEEL_API unsigned int wheel_level(const struct wheel *w, u64 expiry);
 WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level);
 WHEEL_API void wheel_unlink(struct wheel *w, u32 id);
+WHEEL_API unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
 WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
 
 WHEEL_API void wheel_turn(struct wheel *w, u64 now);
@@ -234,10 +235,10 @@ static inline struct wheel_queue *wheel_queue(struct wheel *w, enum wheel_where 
 	return &w->queue[where - 1];
 }
 
-/* Is a slot half emptied: is there work left that is due already? */
-static inline bool wheel_open(const struct wheel *w)
+/* Is a heavy slot coming down, so that wheel_advance() has work at any time? */
+static inline bool wheel_heavy(const struct wheel *w)
 {
-	return w->open;
+	return w->heavy;
 }
 
 #endif /* TWHEEL_WHEEL_H */

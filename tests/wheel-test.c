@@ -109,10 +109,19 @@ static const char *collect(struct wheel *w, u64 now, bool all, bool ordered)
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
 	u64 last = 0;
 
-	while (due->head != WHEEL_NIL) {
-		u32 id = due->head;
+	while (due->count) {
+		u32 id;
 
-		wheel_unlink(w, id);
+		if (rnd() % 2) {
+			if (wheel_take_due(w, &id, 1) != 1)
+				return "the due queue is miscounted";
+		} else {
+			id = due->tail;
+			wheel_unlink(w, id);
+			wheel_push(w, id, WHEEL_DUE, false);
+			if (wheel_take_due(w, &id, 1) != 1)
+				return "the due queue is miscounted";
+		}
 		if (!wanted[id])
 			return "a cancelled timer came due";
 		if (wanted[id] > now)
