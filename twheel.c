@@ -175,9 +175,10 @@ static void twheel_start(struct twheel *tw, u64 next, u64 now)
 /*
  * Set the hrtimer to what has to happen next.  An hrtimer that is set too
  * soon, because a timer was cancelled, is left alone: that is one empty look,
- * and cheaper than moving it at each cancel.
+ * and cheaper than moving it at each cancel.  A reader who is @helping with what
+ * is due moves it away.
  */
-static void twheel_program(struct twheel *tw, u64 now)
+static void twheel_program(struct twheel *tw, u64 now, bool helping)
 {
 	u64 next = timers_next(&tw->timers);
 	bool too_soon = false;
@@ -190,7 +191,7 @@ static void twheel_program(struct twheel *tw, u64 now)
 
 		next = next > now ? min(next, look) : look;
 		/* While a reader is at it, softirq would only wait for the lock. */
-		too_soon = tw->helped && tw->programmed + tw->timers.tick / 2 < next;
+		too_soon = helping && tw->programmed + tw->timers.tick / 2 < next;
 	} else if (tw->left) {
 		tw->left = false;
 		too_soon = true;
@@ -258,7 +259,7 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	news = twheel_has_news(tw, expired);
 	if (!news)
 		tw->idle_interrupts++;
-	twheel_program(tw, now);
+	twheel_program(tw, now, false);
 	tw->left = twheel_behind(tw, now);
 	if (waited && twheel_urgent(tw, now))
 		queue_work(twheel_workqueue, &tw->work);
@@ -285,7 +286,7 @@ static void twheel_work(struct work_struct *work)
 		news |= twheel_has_news(tw, expired);
 		more = twheel_urgent(tw, now);
 		if (!more)
-			twheel_program(tw, now);
+			twheel_program(tw, now, false);
 		spin_unlock_bh(&tw->lock);
 		cond_resched();
 	} while (more);
@@ -404,7 +405,7 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 				break;
 			ops[i].result = ret;
 		}
-		twheel_program(tw, now);
+		twheel_program(tw, now, false);
 		news = twheel_has_news(tw, expired);
 		spin_unlock_bh(&tw->lock);
 		if (news)
@@ -443,7 +444,7 @@ static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
 		if (chosen & BIT_ULL(i) && !ops[i].result)
 			timers_cancel(&tw->timers, &op);
 	}
-	twheel_program(tw, twheel_now(tw));
+	twheel_program(tw, twheel_now(tw), false);
 	spin_unlock_bh(&tw->lock);
 }
 
@@ -561,7 +562,7 @@ static int twheel_submit(struct twheel *tw, void *arg)
 		submit->done += told;
 		array += told;
 		cond_resched();
-	} while (told == nr && submit->done < submit->nr && !signal_pending(current));
+	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
 
 	kfree(ops);
 	return submit->done ? 0 : -EFAULT;
@@ -589,7 +590,7 @@ static void twheel_list_end(struct twheel *tw, const struct twheel_timer *record
 	timers_turn(&tw->timers, now);
 	timers_drained(&tw->timers, records, told);
 	timers_undrain(&tw->timers, records + told, nr - told, now);
-	twheel_program(tw, now);
+	twheel_program(tw, now, false);
 	spin_unlock_bh(&tw->lock);
 	if (told < nr)
 		twheel_wake(tw);
@@ -902,7 +903,7 @@ static void twheel_help(struct twheel *tw, unsigned int enough, bool may_sleep)
 		if (more) {
 			timers_advance(ts, now, WHEEL_STEP);
 			tw->helped = true;
-			twheel_program(tw, now);
+			twheel_program(tw, now, true);
 		}
 		spin_unlock_bh(&tw->lock);
 		cond_resched();
@@ -930,7 +931,7 @@ static void twheel_claim_end(struct twheel *tw, const struct twheel_event *event
 	timers_turn(&tw->timers, now);
 	timers_put_back(&tw->timers, events + told, nr - told);
 	timers_commit(&tw->timers, events, told, now);
-	twheel_program(tw, now);
+	twheel_program(tw, now, false);
 	more = timers_expired(&tw->timers);
 	spin_unlock_bh(&tw->lock);
 	/* Events that are left are for the next who waits. */
