@@ -221,7 +221,7 @@ static void twheel_wake(struct twheel *tw)
 }
 
 /**
- * struct pass - what softirq may still do on a CPU
+ * struct pass - what softirq may still do on a CPU; used there alone
  * @since: when @left was filled up, ns
  * @left: timers that may be handled
  */
@@ -273,7 +273,7 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 static void twheel_work(struct work_struct *work)
 {
 	struct twheel *tw = container_of(work, struct twheel, work);
-	bool news = false, more;
+	bool news, more;
 	u32 expired;
 	u64 now;
 
@@ -283,15 +283,15 @@ static void twheel_work(struct work_struct *work)
 		tw->works++;
 		expired = timers_expired(&tw->timers);
 		timers_advance(&tw->timers, now, WHEEL_STEP);
-		news |= twheel_has_news(tw, expired);
+		news = twheel_has_news(tw, expired);
 		more = twheel_urgent(tw, now);
 		if (!more)
 			twheel_program(tw, now, false);
 		spin_unlock_bh(&tw->lock);
+		if (news)
+			twheel_wake(tw);
 		cond_resched();
 	} while (more);
-	if (news)
-		twheel_wake(tw);
 }
 
 /* Memory */
