@@ -63,6 +63,12 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 /* Operations ahead of the current one whose timers are fetched. */
 #define PREFETCH_AHEAD	8
 
+/*
+ * What outlives a call is charged to the caller's cgroup, and when that is at
+ * its limit the call fails: nobody is killed for it.
+ */
+#define GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 static unsigned int max_user_wheels = 1024;
 module_param(max_user_wheels, uint, 0644);
 MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have open");
@@ -89,13 +95,13 @@ static struct twheel_user *user_get(kuid_t uid)
 	mutex_lock(&users_lock);
 	user = xa_load(&users, index);
 	if (!user) {
-		user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+		user = kzalloc(sizeof(*user), GFP_CHARGED);
 		if (!user) {
 			ret = -ENOMEM;
 			goto out;
 		}
 		user->uid = uid;
-		ret = xa_err(xa_store(&users, index, user, GFP_KERNEL_ACCOUNT));
+		ret = xa_err(xa_store(&users, index, user, GFP_CHARGED));
 		if (ret) {
 			kfree(user);
 			goto out;
@@ -540,7 +546,7 @@ static int twheel_submit(struct twheel *tw, void *arg)
 	submit->failed = 0;
 	if (!submit->nr)
 		return 0;
-	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_KERNEL_ACCOUNT);
+	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_KERNEL);
 	if (!ops)
 		return -ENOMEM;
 
@@ -611,7 +617,7 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 		return -EINVAL;
 	if (list->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;
-	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_KERNEL_ACCOUNT);
+	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_KERNEL);
 	if (!records)
 		return -ENOMEM;
 	list->done = 0;
@@ -960,7 +966,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 
 	if (!room)
 		return -EINVAL;
-	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size, GFP_KERNEL_ACCOUNT);
+	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size, GFP_KERNEL);
 	if (!events)
 		return -ENOMEM;
 
@@ -1023,7 +1029,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	user = user_get(current_uid());
 	if (IS_ERR(user))
 		return PTR_ERR(user);
-	tw = kzalloc(sizeof(*tw), GFP_KERNEL_ACCOUNT);
+	tw = kzalloc(sizeof(*tw), GFP_CHARGED);
 	if (!tw) {
 		user_put(user);
 		return -ENOMEM;
