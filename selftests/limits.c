@@ -424,14 +424,13 @@ static void fill_the_cgroup(int fd, const struct twheel_stats *start)
 	struct twheel_op ops[256];
 	struct twheel_stats s, again;
 	struct twheel_event ev;
-	volatile char stack[64 << 10];
+	char stack[64 << 10];
 	__u64 armed = 0;
 	__u32 failed, n;
 	int i, ret;
 
 	/* The test's own pages must not be what is missing. */
-	for (i = 0; i < (int)sizeof(stack); i += 1024)
-		stack[i] = 1;
+	explicit_bzero(stack, sizeof(stack));
 	CHILD_CHECK(!mlockall(MCL_CURRENT | MCL_FUTURE));
 	CHILD_CHECK(!write_file(GROUP "/cgroup.procs", "%d", getpid()));
 	for (;;) {
