@@ -337,8 +337,8 @@ WHEEL_API void wheel_unlink(struct wheel *w, u32 id)
 }
 
 /* Put a timer at the end of the due queue or the pool. */
-static void append(struct wheel *w, struct wheel_queue *queue, u32 id,
-		   struct wheel_node *node, enum wheel_where where)
+static void queue_append(struct wheel *w, struct wheel_queue *queue, u32 id,
+			 struct wheel_node *node, enum wheel_where where)
 {
 	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
 
@@ -370,7 +370,7 @@ WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool 
 	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
 
 	if (!front || queue->head == WHEEL_NIL) {
-		append(w, queue, id, node, where);
+		queue_append(w, queue, id, node, where);
 		return;
 	}
 	node->next = queue->head;
@@ -462,7 +462,7 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 }
 
 /* File a timer that is in no list. */
-static void file(struct wheel *w, u32 id, u64 expiry, unsigned int l)
+static void file_timer(struct wheel *w, u32 id, u64 expiry, unsigned int l)
 {
 	struct wheel_node *node = wheel_node(w, id);
 	unsigned int list = id % WHEEL_LISTS;
@@ -522,7 +522,7 @@ WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int leve
 		}
 		unlink_filed(w, node);
 	}
-	file(w, id, expiry, level);
+	file_timer(w, id, expiry, level);
 }
 
 /* Turning */
@@ -641,9 +641,9 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 			prefetch(wheel_node(w, node->next));
 		if (node->expiry <= w->at) {
 			node->expiry = stamp;
-			append(w, due, id, node, WHEEL_DUE);
+			queue_append(w, due, id, node, WHEEL_DUE);
 		} else {
-			file(w, id, node->expiry, wheel_level(w, node->expiry));
+			file_timer(w, id, node->expiry, wheel_level(w, node->expiry));
 			w->moves++;
 		}
 		n++;

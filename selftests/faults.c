@@ -27,19 +27,6 @@ FIXTURE_TEARDOWN(wheel)
 	close(self->fd);
 }
 
-static int expire(int fd, unsigned int nr)
-{
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < nr; i++) {
-		ret = arm_at(fd, i, 1, i);
-		if (ret)
-			return ret;
-	}
-	return wait_expired(fd, nr) ? 0 : -ETIME;
-}
-
 /* read */
 
 TEST_F(wheel, read_into_nothing_loses_no_event)

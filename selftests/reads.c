@@ -22,20 +22,6 @@ FIXTURE_TEARDOWN(wheel)
 	close(self->fd);
 }
 
-/* So many events that wait, with ids and cookies 0 to @nr - 1. */
-static int expire(int fd, unsigned int nr)
-{
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < nr; i++) {
-		ret = arm_at(fd, i, 1, i);
-		if (ret)
-			return ret;
-	}
-	return wait_expired(fd, nr) ? 0 : -ETIME;
-}
-
 TEST_F(wheel, event_has_what_was_armed)
 {
 	struct twheel_event ev;

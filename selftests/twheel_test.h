@@ -283,6 +283,20 @@ static inline bool wait_expired(int fd, __u64 nr)
 	return false;
 }
 
+/* So many events that wait, with ids and cookies 0 to @nr - 1. */
+static inline int expire(int fd, unsigned int nr)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < nr; i++) {
+		ret = arm_at(fd, i, 1, i);
+		if (ret)
+			return ret;
+	}
+	return wait_expired(fd, nr) ? 0 : -ETIME;
+}
+
 /*
  * All that a call may change of a wheel whose timers are far away, or expired
  * and unread.
