@@ -89,6 +89,40 @@ static u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int slack)
 	return last & (~0ULL << (fls64((first - 1) ^ last) - 1));
 }
 
+/*
+ * Where the wheel files a deadline.  Never behind its time, not even if a clock
+ * was set back so often that ticks overflow.
+ */
+static u64 file_tick(const struct timers *ts, u64 deadline, unsigned int slack)
+{
+	return max(expiry_of(ts, deadline, slack) + ts->shift, ts->wheel.at + 1);
+}
+
+/* What the wheel asks of a timer that was filed before the clock was set back. */
+static u64 timers_look(struct wheel *w, u32 id)
+{
+	const struct timers *ts = container_of(w, struct timers, wheel);
+	const struct timer *t = wheel_load(w, id);
+
+	return expiry_of(ts, t->deadline, t->slack) + ts->shift;
+}
+
+/*
+ * The wheel's time.  It does not go back: when the clock was set back, the wheel
+ * is that much further from now on, and each timer that is filed already finds
+ * out when its tick comes, and is filed again.
+ */
+static u64 wheel_time(struct timers *ts, u64 now)
+{
+	u64 tick = ticks_of(ts, now) + ts->shift, at = ts->wheel.at;
+
+	if (likely(tick >= at))
+		return tick;
+	ts->shift += at - tick;
+	ts->wheel.look = timers_look;
+	return at;
+}
+
 static u64 add_times(u64 a, u64 b)
 {
 	return min_t(u64, a + b, KTIME_MAX);
@@ -199,7 +233,7 @@ static void timer_resume(struct timers *ts, u32 id, u64 now)
 	const struct timer *t = timer_of(ts, id);
 
 	if (t->deadline > now) {
-		u64 expiry = expiry_of(ts, t->deadline, t->slack);
+		u64 expiry = file_tick(ts, t->deadline, t->slack);
 
 		wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
 	} else {
@@ -295,7 +329,7 @@ WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_o
 static unsigned int period_level(const struct timers *ts, const struct twheel_op *op,
 				 u64 now)
 {
-	return wheel_level(&ts->wheel, expiry_of(ts, add_times(now, op->interval), 0) + 1);
+	return wheel_level(&ts->wheel, file_tick(ts, add_times(now, op->interval), 0) + 1);
 }
 
 /**
@@ -350,7 +384,7 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
 		deadline = add_times(now, deadline);
 	if (likely(deadline > now)) {
-		expiry = expiry_of(ts, deadline, slack);
+		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
 	/* A later period must find its level too. */
@@ -645,7 +679,7 @@ WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *reco
  */
 WHEEL_API void timers_turn(struct timers *ts, u64 now)
 {
-	wheel_turn(&ts->wheel, ticks_of(ts, now));
+	wheel_turn(&ts->wheel, wheel_time(ts, now));
 }
 
 /**
@@ -663,7 +697,7 @@ WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int b
 
 	if (!ts->wheel.nr_levels)
 		return 0;
-	done = wheel_advance(&ts->wheel, ticks_of(ts, now), now, budget);
+	done = wheel_advance(&ts->wheel, wheel_time(ts, now), now, budget);
 	ts->fired += timers_expired(ts) - expired;
 	return done;
 }
@@ -678,5 +712,8 @@ WHEEL_API u64 timers_next(const struct timers *ts)
 {
 	u64 next = wheel_next(&ts->wheel);
 
+	if (next <= ts->shift)
+		return 0;
+	next -= ts->shift;
 	return next < KTIME_MAX / ts->tick ? next * ts->tick : KTIME_MAX;
 }

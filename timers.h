@@ -44,6 +44,8 @@ struct timer {
  * @wheel: by tick
  * @tick: ns
  * @reciprocal: 2^64 / @tick, rounded down
+ * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
+ *	the clock was set back so far
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
  * @arms: arms and moves, counted
@@ -56,6 +58,7 @@ struct timers {
 	struct wheel	wheel;
 	u64		tick;
 	u64		reciprocal;
+	u64		shift;
 	u32		fresh;
 	u64		arms;
 	u64		cancels;

@@ -17,9 +17,11 @@
  * the wheel's lock and nowhere else, never to a time that has passed, and never
  * sooner than MIN_GAP from now.
  *
- * Time.  A wheel's time is that of its clock in the time namespace in which
+ * Time.  A wheel's time is that of its clock, in the time namespace in which
  * it was opened.  The clock is read under the wheel's lock, so that time does
- * not go back from one holder to the next.
+ * not go back from one holder to the next, unless somebody sets the clock: the
+ * hrtimers of such a clock know by themselves when it is set forward, and when
+ * it was set back is noticed in timers.c.
  *
  * Locks: twheel.grow, then twheel.lock.  users_lock stands alone.
  */
@@ -45,6 +47,10 @@
 
 #include "wheel.c"
 #include "timers.c"
+
+/* Clocks that a wheel may have, as bits. */
+#define CLOCKS		(BIT(CLOCK_MONOTONIC) | BIT(CLOCK_BOOTTIME) | \
+			 BIT(CLOCK_REALTIME) | BIT(CLOCK_TAI))
 
 /* The hrtimer is not set sooner than this from now. ns. */
 #define MIN_GAP		10000
@@ -150,8 +156,16 @@ static void user_uncharge(struct twheel_user *user, unsigned int timers)
 static u64 twheel_now(const struct twheel *tw)
 {
 	lockdep_assert_held(&tw->lock);
-	return ktime_to_ns(tw->clock == CLOCK_BOOTTIME ? ktime_get_boottime()
-						       : ktime_get()) + tw->offset;
+	switch (tw->clock) {
+	case CLOCK_REALTIME:
+		return ktime_get_real_ns();
+	case CLOCK_TAI:
+		return ktime_get_clocktai_ns();
+	case CLOCK_BOOTTIME:
+		return ktime_get_boottime_ns() + tw->offset;
+	default:
+		return ktime_get_ns() + tw->offset;
+	}
 }
 
 /* Is there work that does not wait for a time? */
@@ -669,7 +683,7 @@ static int twheel_features(struct twheel *tw, void *arg)
 {
 	*(struct twheel_features *)arg = (struct twheel_features){
 		.abi		 = TWHEEL_ABI,
-		.clocks		 = BIT(CLOCK_MONOTONIC) | BIT(CLOCK_BOOTTIME),
+		.clocks		 = CLOCKS,
 		.min_tick	 = min_tick(),
 		.max_capacity	 = TWHEEL_MAX_CAPACITY,
 		.max_levels	 = TWHEEL_MAX_LEVELS,
@@ -711,7 +725,7 @@ static int setup_check(struct twheel_setup *setup)
 			return -EINVAL;
 		setup->clock = CLOCK_MONOTONIC;
 	}
-	if (setup->clock != CLOCK_MONOTONIC && setup->clock != CLOCK_BOOTTIME)
+	if (setup->clock >= BITS_PER_LONG || !(CLOCKS & BIT(setup->clock)))
 		return -EOPNOTSUPP;
 	if (!setup->tick)
 		setup->tick = TWHEEL_DEFAULT_TICK;
@@ -735,8 +749,8 @@ static void twheel_set(struct twheel *tw, const struct twheel_setup *setup)
 {
 	lockdep_assert_held(&tw->lock);
 	tw->clock = setup->clock;
-	tw->offset = setup->clock == CLOCK_BOOTTIME ? tw->offsets.boottime
-						    : tw->offsets.monotonic;
+	tw->offset = setup->clock == CLOCK_MONOTONIC ? tw->offsets.monotonic :
+		     setup->clock == CLOCK_BOOTTIME ? tw->offsets.boottime : 0;
 	tw->programmed = KTIME_MAX;
 	hrtimer_setup(&tw->hrtimer, twheel_expire, tw->clock, HRTIMER_MODE_ABS_SOFT);
 	timers_init(&tw->timers, setup->capacity, setup->levels, setup->slots,

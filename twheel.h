@@ -48,9 +48,9 @@ struct twheel_user {
  * @wait: readers and pollers
  * @grow: only one adds memory or sets up; taken before @lock
  * @setup_done: setup was called; @grow
- * @clock: CLOCK_MONOTONIC or CLOCK_BOOTTIME; changes under @grow and @lock
+ * @clock: the wheel's; changes under @grow and @lock
  * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
- * @offsets: of both clocks in the opener's time namespace; constant
+ * @offsets: of the clocks that differ in the opener's time namespace; constant
  * @user: who opened it; constant
  */
 struct twheel {

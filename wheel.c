@@ -63,14 +63,18 @@
 #define PREV_HEAD		0x80000000U
 #define PREV_ID			((1U << WHEEL_WHERE_SHIFT) - 1)
 #define PREV_OUT		0xffffffffU
-#define LIST_LEVEL_SHIFT	15
-#define LIST_PLACE_SHIFT	2
+#define LIST_LEVEL_SHIFT	16
+#define LIST_PLACE_SHIFT	3
+
+/* Slots of level 0 whose timers are fetched ahead of time. */
+#define FETCH_SLOTS	6
 
 #define WHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
 			 __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 static_assert(sizeof(struct wheel_node) == 16);
-static_assert(sizeof(struct wheel_slot) == 32);
+static_assert(sizeof(struct wheel_slot) == 64);
+static_assert(WHEEL_LISTS == 1 << LIST_PLACE_SHIFT);
 static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT));
 static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
@@ -115,12 +119,12 @@ WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
 	w->bits = ilog2(roundup_pow_of_two(max(slots, 4U)));
-	w->per_bits = (1 << 16) / w->bits + 1;
 	w->mask = (2U << w->bits) - 1;
 	w->max_levels = DIV_ROUND_UP(64, w->bits);
 	w->max_levels = min(w->max_levels, levels ? levels : WHEEL_MAX_LEVELS);
 	w->rate = rate;
 	w->at = now;
+	w->end[0] = WHEEL_NEVER;
 	for (int i = 0; i < 2; i++)
 		w->queue[i] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
 }
@@ -223,12 +227,28 @@ WHEEL_API u32 wheel_timers_held(const struct wheel *w)
  */
 WHEEL_API struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 {
-	return kvzalloc(level_bytes(w), WHEEL_GFP);
+	struct wheel_slot *slots = kvzalloc(level_bytes(w), WHEEL_GFP);
+
+	for (unsigned int i = 0; slots && i < ring_size(w); i++) {
+		slots[i].soonest = WHEEL_NEVER;
+		memset(slots[i].head, 0xff, sizeof(slots[i].head));
+	}
+	return slots;
 }
 
 WHEEL_API void wheel_level_free(struct wheel_slot *slots)
 {
 	kvfree(slots);
+}
+
+/* Move the hand of a level, and the end of its reach with it. */
+static void set_hand(struct wheel *w, unsigned int l, u64 hand)
+{
+	struct wheel_level *level = &w->level[l];
+	u64 end = hand + ring_size(w);
+
+	level->hand = hand;
+	w->end[l] = end <= WHEEL_NEVER >> level->shift ? end << level->shift : WHEEL_NEVER;
 }
 
 /**
@@ -243,7 +263,8 @@ WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 
 	level->slot = slots;
 	level->shift = l * w->bits;
-	level->hand = l ? level[-1].hand >> w->bits : w->at;
+	set_hand(w, l, l ? level[-1].hand >> w->bits : w->at);
+	w->end[l + 1] = WHEEL_NEVER;
 	level->next = WHEEL_NEVER;
 	level->map = ring_size(w) > 128 ? (unsigned long *)(slots + ring_size(w))
 					: level->small_map;
@@ -254,7 +275,11 @@ WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 
 static bool slot_empty(const struct wheel_slot *slot)
 {
-	return (slot->head[0] & slot->head[1] & slot->head[2] & slot->head[3]) == WHEEL_NIL;
+	u32 all = WHEEL_NIL;
+
+	for (unsigned int i = 0; i < WHEEL_LISTS; i++)
+		all &= slot->head[i];
+	return all == WHEEL_NIL;
 }
 
 /* A slot has lost its last timer. */
@@ -262,6 +287,8 @@ static void slot_close(struct wheel *w, unsigned int l, u32 place)
 {
 	struct wheel_level *level = &w->level[l];
 
+	level->slot[place].soonest = WHEEL_NEVER;
+	level->slot[place].filed = 0;
 	__clear_bit(place, level->map);
 	if ((level->hand & w->mask) == place) {
 		w->open &= ~BIT(l);
@@ -415,33 +442,6 @@ WHEEL_API unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr
 
 /* Filing */
 
-/**
- * wheel_level() - the lowest level whose ring reaches a tick
- * @w: the wheel
- * @expiry: a tick after the one the wheel has been turned to
- *
- * Return: a level for wheel_file(); the number of levels, if none reaches it.
- * A timer that is filed there all the same goes round.
- */
-WHEEL_API unsigned int wheel_level(const struct wheel *w, u64 expiry)
-{
-	/*
-	 * Most levels are not tried: one of which a whole turn ends before the
-	 * tick does not reach it, and R2 keeps the next hand behind the tick.
-	 */
-	u64 delta = expiry - w->level[0].hand;
-	unsigned int turns = ((fls64(delta) - 1) * w->per_bits) >> 16;
-	unsigned int l = delta >> w->bits ? turns - 1 : 0;
-
-	for (; l < w->nr_levels; l++) {
-		const struct wheel_level *level = &w->level[l];
-
-		if ((expiry >> level->shift) - level->hand <= w->mask)
-			return l;
-	}
-	return w->nr_levels;
-}
-
 /*
  * When a slot should be opened: for its first deadline, or early enough to
  * bring down a heavy one, but not before R4 allows it, which the last + 1
@@ -462,14 +462,14 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 }
 
 /* File a timer that is in no list. */
-static void file_timer(struct wheel *w, u32 id, u64 expiry, unsigned int l)
+static __always_inline void file_timer(struct wheel *w, u32 id, u64 expiry,
+				       unsigned int l)
 {
 	struct wheel_node *node = wheel_node(w, id);
-	unsigned int list = id % WHEEL_LISTS;
 	struct wheel_level *level;
 	struct wheel_slot *slot;
-	u32 place, next;
-	u64 number;
+	u64 number, look = expiry;
+	u32 place, filed, next;
 
 	if (likely(l < w->nr_levels)) {
 		level = &w->level[l];
@@ -477,28 +477,27 @@ static void file_timer(struct wheel *w, u32 id, u64 expiry, unsigned int l)
 	} else {
 		level = &w->level[--l];
 		number = level->hand + w->mask;
+		/* It goes round the top level; below that, no hand may stop for it. */
+		if (w->nr_levels < w->max_levels)
+			look = number << level->shift;
 	}
 	place = number & w->mask;
 	slot = &level->slot[place];
-	if (!test_bit(place, level->map)) {
+	filed = slot->filed++;
+	/* The first of a slot, the soonest, or one that makes it heavy. */
+	if (look < slot->soonest || unlikely(!(filed % WHEEL_STEP))) {
+		slot->soonest = min(slot->soonest, look);
 		__set_bit(place, level->map);
-		memset(slot->head, 0xff, sizeof(slot->head));
-		slot->filed = 0;
-		slot->soonest = expiry;
+		level->next = min(level->next, slot_opens(w, l, number));
 	}
-	next = slot->head[list];
-	slot->head[list] = id;
+	next = slot->head[filed % WHEEL_LISTS];
+	slot->head[filed % WHEEL_LISTS] = id;
 	node->expiry = expiry;
 	node->next = next;
-	node->prev = list_name(l, place, list);
+	node->prev = list_name(l, place, filed % WHEEL_LISTS);
 	if (next != WHEEL_NIL)
 		wheel_node(w, next)->prev = id;
-	slot->soonest = min(slot->soonest, expiry);
-	level->next = min(level->next, expiry);
-	slot->filed++;
 	w->filed++;
-	if (unlikely(!(slot->filed % WHEEL_STEP)))
-		level->next = min(level->next, slot_opens(w, l, number));
 }
 
 /**
@@ -527,22 +526,27 @@ WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int leve
 
 /* Turning */
 
-/* The first slot of a level past its hand that holds timers, or 0. */
+/* The first slot of a level that holds timers, behind one in its ring, or 0. */
 static u64 first_slot(const struct wheel *w, const struct wheel_level *level, u64 after)
 {
-	unsigned int size = ring_size(w);
-	unsigned int from = (after + 1) & w->mask;
-	unsigned int place = find_next_bit(level->map, size, from);
-	u64 number = after + 1 - from + place;
+	unsigned int from = (after + 1) & w->mask, word = from / BITS_PER_LONG;
+	unsigned int stride = min_t(unsigned int, ring_size(w), BITS_PER_LONG);
+	unsigned long bits = level->map[word] >> from % BITS_PER_LONG;
+	u64 number = after + 1, end = level->hand + ring_size(w);
 
-	if (place == size) {
-		place = find_next_bit(level->map, from, 0);
-		if (place == from)
-			return 0;
-		number += place;
+	if (!bits) {
+		number -= from % BITS_PER_LONG;
+		do {
+			number += stride;
+			if (number >= end)
+				return 0;
+			word = (word + 1) & (w->mask / BITS_PER_LONG);
+			bits = level->map[word];
+		} while (!bits);
 	}
+	number += __ffs(bits);
 	/* All the way round is the slot at the hand, which is open. */
-	return number < level->hand + size ? number : 0;
+	return number < end ? number : 0;
 }
 
 /* When the level's next slot has to be opened, exactly. */
@@ -586,7 +590,7 @@ static void turn(struct wheel *w, u64 now)
 			if (l == w->max_levels - 1)
 				skip_turns(w, level, to);
 			first = first_slot(w, level, level->hand);
-			level->hand = first ? min(to, first - 1) : to;
+			set_hand(w, l, first ? min(to, first - 1) : to);
 		}
 		to = level->hand >> w->bits;
 	}
@@ -607,28 +611,84 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 		if (level->slot[number & w->mask].filed > WHEEL_STEP)
 			w->heavy |= BIT(l);
 	}
-	level->hand = number;
+	set_hand(w, l, number);
 	w->open |= BIT(l);
 	level->next = level_next(w, l);
 	return true;
 }
 
-/* Take timers out of the open slot of a level; returns how many. */
+/**
+ * struct due_batch - timers on their way to the due queue, in order of ticks
+ * @expiry: their ticks
+ * @id: which they are
+ * @nr: how many
+ */
+struct due_batch {
+	u64		expiry[WHEEL_STEP];
+	u32		id[WHEEL_STEP];
+	unsigned int	nr;
+};
+
+/* Most come in order, and they are few. */
+static void due_insert(struct due_batch *batch, u64 expiry, u32 id)
+{
+	unsigned int i = batch->nr++;
+
+	for (; i && batch->expiry[i - 1] > expiry; i--) {
+		batch->expiry[i] = batch->expiry[i - 1];
+		batch->id[i] = batch->id[i - 1];
+	}
+	batch->expiry[i] = expiry;
+	batch->id[i] = id;
+}
+
+/* Put a batch at the end of the due queue. */
+static void due_append(struct wheel *w, const struct due_batch *batch, u64 stamp)
+{
+	const u32 kind = (u32)WHEEL_DUE << WHEEL_WHERE_SHIFT;
+	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
+	u32 prev = PREV_HEAD, *link = &due->head;
+
+	if (!batch->nr)
+		return;
+	if (due->tail != WHEEL_NIL) {
+		prev = due->tail;
+		link = &wheel_node(w, due->tail)->next;
+	}
+	for (unsigned int i = 0; i < batch->nr; i++) {
+		u32 id = batch->id[i];
+		struct wheel_node *node = wheel_node(w, id);
+
+		node->expiry = stamp;
+		node->prev = kind | prev;
+		prev = id;
+		*link = id;
+		link = &node->next;
+	}
+	*link = WHEEL_NIL;
+	due->tail = prev;
+	due->count += batch->nr;
+}
+
+/*
+ * Take timers out of the open slot of a level, from each list in turn: those
+ * that are due go to the due queue, the others are filed again.  Returns how
+ * many.
+ */
 static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 			       unsigned int budget)
 {
-	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
 	u32 place = w->level[l].hand & w->mask;
 	struct wheel_slot *slot = &w->level[l].slot[place];
 	unsigned int list, n;
+	struct due_batch due;
 
-	for (list = 0; list < WHEEL_LISTS; list++)
-		if (slot->head[list] != WHEEL_NIL)
-			prefetch(wheel_node(w, slot->head[list]));
-
-	for (n = 0, list = 0; n < budget; list++) {
-		u32 *head = &slot->head[list % WHEEL_LISTS], id = *head;
+	due.nr = 0;
+	budget = min_t(unsigned int, budget, WHEEL_STEP);
+	for (n = 0, list = 0; n < budget; list = (list + 1) % WHEEL_LISTS) {
+		u32 id = slot->head[list];
 		struct wheel_node *node;
+		u64 expiry;
 
 		if (id == WHEEL_NIL) {
 			if (slot_empty(slot))
@@ -636,26 +696,31 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 			continue;
 		}
 		node = wheel_node(w, id);
-		*head = node->next;
+		slot->head[list] = node->next;
 		if (node->next != WHEEL_NIL)
 			prefetch(wheel_node(w, node->next));
-		if (node->expiry <= w->at) {
-			node->expiry = stamp;
-			queue_append(w, due, id, node, WHEEL_DUE);
+		expiry = node->expiry;
+		if (expiry <= w->at && unlikely(w->look))
+			expiry = w->look(w, id);
+		if (expiry <= w->at) {
+			due_insert(&due, expiry, id);
 		} else {
-			file_timer(w, id, node->expiry, wheel_level(w, node->expiry));
+			file_timer(w, id, expiry, wheel_level(w, expiry));
 			w->moves++;
 		}
 		n++;
 	}
 	w->filed -= n;
+	due_append(w, &due, stamp);
 
 	/* The lists have new first timers, or none. */
+	if (slot_empty(slot)) {
+		slot_close(w, l, place);
+		return n;
+	}
 	for (list = 0; list < WHEEL_LISTS; list++)
 		if (slot->head[list] != WHEEL_NIL)
 			wheel_node(w, slot->head[list])->prev = list_name(l, place, list);
-	if (slot_empty(slot))
-		slot_close(w, l, place);
 	return n;
 }
 
@@ -668,6 +733,16 @@ static unsigned int soonest_level(const struct wheel *w)
 		if (w->level[l].next <= w->level[best].next)
 			best = l;
 	return best;
+}
+
+/* When the first of the levels above level 0 has to open a slot. */
+static u64 upper_next(const struct wheel *w)
+{
+	u64 next = WHEEL_NEVER;
+
+	for (unsigned int l = 1; l < w->nr_levels; l++)
+		next = min(next, w->level[l].next);
+	return next;
 }
 
 /**
@@ -702,6 +777,73 @@ WHEEL_API void wheel_turn(struct wheel *w, u64 now)
 		turn(w, min(now, next - 1));
 }
 
+/* Go on to the next slot of level 0 whose timers are to be fetched. */
+static u64 fetch_slot(const struct wheel *w, u64 after)
+{
+	const struct wheel_level *level = &w->level[0];
+	u64 number = after ? first_slot(w, level, after) : 0;
+	const struct wheel_slot *slot = &level->slot[number & w->mask];
+
+	if (number)
+		for (unsigned int i = 0; i < min(slot->filed, WHEEL_LISTS); i++)
+			if (slot->head[i] != WHEEL_NIL)
+				prefetch(wheel_node(w, slot->head[i]));
+	return number;
+}
+
+/*
+ * Empty slots of level 0, one after the other, until one of them is left open,
+ * or has sent timers up, or lies behind @until.  Returns how many timers.  No
+ * timers go round level 0, because there are others above it.
+ */
+static unsigned int run_ticks(struct wheel *w, u64 until, u64 stamp, unsigned int budget)
+{
+	struct wheel_level *level = &w->level[0];
+	u64 fetched = level->hand, moves = w->moves;
+	unsigned int done = 0;
+	u64 number;
+
+	for (unsigned int i = 0; i < FETCH_SLOTS && fetched; i++)
+		fetched = fetch_slot(w, fetched);
+
+	while ((number = first_slot(w, level, level->hand)) && number <= until &&
+	       done < budget && w->moves == moves && !(w->open & BIT(0))) {
+		fetched = fetch_slot(w, fetched);
+		set_hand(w, 0, number);
+		w->at = number;
+		w->open |= BIT(0);
+		done += empty_slot(w, 0, stamp, budget - done);
+	}
+	level->next = number ? number : WHEEL_NEVER;
+	return done;
+}
+
+/*
+ * Open the slot that a level has to open next.  Returns false if R4 keeps it
+ * closed, because a heavy slot is being emptied below.
+ */
+static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int budget)
+{
+	struct wheel_level *level = &w->level[l];
+	u64 next = level->next, number = first_slot(w, level, level->hand);
+
+	/* A cancel leaves next too early, which is seen here. */
+	if (!number || slot_opens(w, l, number) != next) {
+		level->next = level_next(w, l);
+		if (level->next > next)
+			return true;
+	}
+	turn(w, next ? next - 1 : 0);
+	w->at = max(w->at, next);
+	number = first_slot(w, level, level->hand);
+	if (!open_slot(w, l, number))
+		return false;
+	/* If it can be emptied at once, then for all ticks before the next slot. */
+	if (level->slot[number & w->mask].filed <= min_t(unsigned int, budget, WHEEL_STEP))
+		w->at = max(w->at, min(now, w->level[soonest_level(w)].next - 1));
+	return true;
+}
+
 /**
  * wheel_advance() - bring timers down and find those that are due
  * @w: a wheel with at least one level
@@ -722,38 +864,26 @@ WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 	while (done < budget) {
 		u32 light = w->open & ~w->heavy;
 		unsigned int l;
-		u64 next;
 
 		if (light) {
 			done += empty_slot(w, __ffs(light), stamp, budget - done);
 			continue;
 		}
 		l = soonest_level(w);
-		next = w->level[l].next;
-		if (next > now) {
+		if (w->level[l].next > now) {
 			turn(w, now);
 			if (!w->open)
 				break;
-			l = __ffs(w->open);
-		} else if (!(w->open & BIT(l))) {
-			u64 number = first_slot(w, &w->level[l], w->level[l].hand);
-
-			/* A cancel leaves next too early, which is seen here. */
-			if (!number || slot_opens(w, l, number) != next) {
-				w->level[l].next = level_next(w, l);
-				if (w->level[l].next > next)
-					continue;
-			}
-			turn(w, next ? next - 1 : 0);
-			w->at = max(w->at, next);
-			if (open_slot(w, l, first_slot(w, &w->level[l], w->level[l].hand)))
-				continue;
-			if (WARN_ON_ONCE(!w->open))
-				break;
-			l = __ffs(w->open);
+		} else if (!l && w->nr_levels > 1) {
+			done += run_ticks(w, min(now, upper_next(w) - 1), stamp, budget - done);
+			continue;
+		} else if (!(w->open & BIT(l)) && run_level(w, l, now, budget - done)) {
+			continue;
 		}
 		/* A heavy slot, behind all others or in the way of the next. */
-		done += empty_slot(w, l, stamp, budget - done);
+		if (WARN_ON_ONCE(!w->open))
+			break;
+		done += empty_slot(w, __ffs(w->open), stamp, budget - done);
 	}
 	return done;
 }

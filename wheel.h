@@ -38,8 +38,8 @@
 #define WHEEL_CHUNK_SHIFT	8
 #define WHEEL_CHUNK_TIMERS	256U
 
-/* Lists in a slot: walking four at a time overlaps their cache misses. */
-#define WHEEL_LISTS		4
+/* Lists in a slot: walking eight at a time overlaps their cache misses. */
+#define WHEEL_LISTS		8U
 
 /**
  * struct wheel_node - the part of a timer that the wheel works on
@@ -87,17 +87,19 @@ struct wheel_chunk {
 
 /**
  * struct wheel_slot - the timers of one span of ticks
- * @soonest: lower bound of their expiries, at most one empty look too early
- * @filed: how many were filed since it was empty; an upper bound
- * @unused: makes it 32 bytes, two to a cache line
- * @head: first timer of each list
+ * @soonest: lower bound of their expiries, at most one empty look too early;
+ *	WHEEL_NEVER, if there are none
+ * @filed: how many were filed since it was empty; an upper bound.  They go to
+ *	each list in turn, so that the lists are of one length.
+ * @head: first timer of each list, or WHEEL_NIL
+ *
+ * One cache line.
  */
 struct wheel_slot {
 	u64	soonest;
 	u32	filed;
-	u32	unused;
 	u32	head[WHEEL_LISTS];
-};
+} __aligned(64);
 
 /**
  * struct wheel_level - a ring of slots
@@ -139,7 +141,6 @@ struct wheel_queue {
  * @nr_chunks: how many there are
  * @capacity: ids are below this
  * @bits: log2 of the slots that a level turns through
- * @per_bits: 2^16 / @bits, rounded up
  * @mask: of a place in a ring
  * @nr_levels: levels in use
  * @max_levels: levels that may come into use
@@ -152,6 +153,10 @@ struct wheel_queue {
  * @cascades: upper slots opened, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
+ * @look: asked of each timer whose tick has come, for the tick at which it
+ *	really is due; NULL: the one that it was filed with
+ * @end: of each level, the first tick that its ring does not reach; behind the
+ *	last level, WHEEL_NEVER
  * @level: the levels, finest first
  */
 struct wheel {
@@ -159,7 +164,6 @@ struct wheel {
 	u32			nr_chunks;
 	u32			capacity;
 	unsigned int		bits;
-	unsigned int		per_bits;
 	u32			mask;
 	unsigned int		nr_levels;
 	unsigned int		max_levels;
@@ -172,6 +176,8 @@ struct wheel {
 	u64			cascades;
 	struct wheel_queue	queue[2];
 	size_t			memory;
+	u64			(*look)(struct wheel *w, u32 id);
+	u64			end[WHEEL_MAX_LEVELS + 1];
 	struct wheel_level	level[WHEEL_MAX_LEVELS];
 };
 
@@ -189,7 +195,6 @@ WHEEL_API struct wheel_slot *wheel_level_alloc(const struct wheel *w);
 WHEEL_API void wheel_level_free(struct wheel_slot *slots);
 WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
 
-WHEEL_API unsigned int wheel_level(const struct wheel *w, u64 expiry);
 WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level);
 WHEEL_API void wheel_unlink(struct wheel *w, u32 id);
 WHEEL_API unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
@@ -204,6 +209,26 @@ WHEEL_API u64 wheel_next(const struct wheel *w);
 static inline bool wheel_has(const struct wheel *w, u32 id)
 {
 	return w->chunk && w->chunk[id >> WHEEL_CHUNK_SHIFT];
+}
+
+/**
+ * wheel_level() - the lowest level whose ring reaches a tick
+ * @w: the wheel
+ * @expiry: a tick after the one the wheel has been turned to
+ *
+ * A loop, because its branches are foreseen, and a level that was computed
+ * would have to be waited for.
+ *
+ * Return: a level for wheel_file(); the number of levels, if none reaches it.
+ * A timer that is filed there all the same goes round.
+ */
+static inline unsigned int wheel_level(const struct wheel *w, u64 expiry)
+{
+	unsigned int l = 0;
+
+	while (expiry >= w->end[l])
+		l++;
+	return l;
 }
 
 /* May levels be added, so that this one can be reached? */

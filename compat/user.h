@@ -36,6 +36,7 @@ typedef int64_t s64;
 #define BIT(n)			(1UL << (n))
 #define BITS_PER_LONG		(8 * sizeof(long))
 #define BITS_TO_LONGS(n)	(((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
+#define container_of(p, type, m)	((type *)((char *)(p) - offsetof(type, m)))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 

@@ -39,7 +39,7 @@ static const struct argp_option argp_options[] = {
 	{ "times", KEY_TIMES, "N", 0, "with --every: expire N times, not for ever", 0 },
 	{ "slack", 's', "DURATION", 0, "may be this much late, to share a wake-up", 0 },
 	{ "cookie", 'c', "N", 0, "number that the events hand back", 0 },
-	{ "clock", KEY_CLOCK, "NAME", 0, "monotonic (default) or boottime", 0 },
+	{ "clock", KEY_CLOCK, "NAME", 0, "monotonic (default), boottime, realtime or tai", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "how many ids the wheel has (65536)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },

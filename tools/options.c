@@ -121,5 +121,9 @@ int option_clock(const char *option, const char *text)
 		return CLOCK_MONOTONIC;
 	if (!strcmp(text, "boottime"))
 		return CLOCK_BOOTTIME;
-	usage_error("%s %s: unknown clock: use monotonic or boottime", option, text);
+	if (!strcmp(text, "realtime"))
+		return CLOCK_REALTIME;
+	if (!strcmp(text, "tai"))
+		return CLOCK_TAI;
+	usage_error("%s %s: unknown clock: use monotonic, boottime, realtime or tai", option, text);
 }

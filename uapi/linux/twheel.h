@@ -144,7 +144,11 @@ struct twheel_features {
 /**
  * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
  * @flags: TWHEEL_SETUP_*
- * @clock: a clock id, if TWHEEL_SETUP_CLOCK is set; else 0: CLOCK_MONOTONIC
+ * @clock: a clock id, if TWHEEL_SETUP_CLOCK is set; else 0: CLOCK_MONOTONIC.
+ *	CLOCK_REALTIME and CLOCK_TAI can be set.  Forward: timers are due by the
+ *	new time, at once.  Back: they wait until the clock reaches their
+ *	deadlines again, also those armed with a relative one; events that wait
+ *	to be read stay.
  * @tick: resolution in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
