@@ -24,6 +24,12 @@ help:
 	@echo '  make static       checkpatch, sparse, shellcheck'
 	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS))'
 	@echo
+	@echo 'On this machine, natively:'
+	@echo '  make bench-wheel  measures the wheel by itself beside a heap, in user space'
+	@echo '                    and in a User-Mode Linux kernel (JSON=FILE as above)'
+	@echo '  make bench-instructions, make bench-instructions-update'
+	@echo '                    counts the instructions of its operations; records them'
+	@echo
 	@echo 'On the running kernel:'
 	@echo '  make              twheel.ko (if there are headers), twheel, twheel-demo'
 	@echo '  make load         insmod twheel.ko; as root'
@@ -31,6 +37,7 @@ help:
 	@echo
 	@echo '  make tools        the twheel command and the demo daemon'
 	@echo '  make selftests    the test programs, into selftests/build'
+	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
 	@echo '  make distclean    also the cache: $(CACHE)'
 
@@ -62,6 +69,10 @@ selftests:
 	$(MAKE) -C selftests OUTPUT=$(CURDIR)/selftests/build \
 		KSFT=$$(vm/source)/tools/testing/selftests
 
+fuzz:
+	@vm/deps fuzz
+	@$(MAKE) --no-print-directory -C tests fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
+
 #
 # In a guest.
 #
@@ -74,6 +85,15 @@ check:
 bench:
 	@vm/bench $(KERNEL) $(JSON)
 
+bench-wheel:
+	@bench/wheel/run $(JSON)
+
+bench-instructions:
+	@bench/wheel/count
+
+bench-instructions-update:
+	@bench/wheel/count update
+
 shell:
 	@vm/deps build boot
 	@vm/run $(KERNEL) --interactive -- sh
@@ -84,10 +104,11 @@ static:
 
 clean:
 	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
-	@rm -rf bench/build selftests/build tests/build tools/build
+	@rm -rf bench/build bench/wheel/build selftests/build tests/build tools/build
 
 distclean: clean
 	rm -rf $(CACHE)
 
-.PHONY: all help module load unload tools selftests demo check bench shell \
+.PHONY: all help module load unload tools selftests fuzz demo check bench \
+	bench-wheel bench-instructions bench-instructions-update shell \
 	static clean distclean

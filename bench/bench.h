@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "raw.h"
+
 #define NSEC	1000000000ULL
 
 /* Operations in one call, for the peers that take several. */
@@ -64,26 +66,11 @@ void bench_delivery(unsigned int runs);
 void bench_memory(unsigned int runs);
 void bench_tickless(unsigned int runs);
 
-/* Reads samples, prints the tables; argv as for main(). */
-int report(int argc, char **argv);
-
 /* Is the time of this guest its instructions? */
 extern bool icount;
 
-/* samples.c: one line of the raw data, for report() */
-void samples_open(const char *path);
-void sample(const char *part, const char *name, const char *peer, uint32_t nr,
-	    const char *unit, double value);
-void fact(const char *key, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void die(const char *format, ...)
-	__attribute__((format(printf, 1, 2), noreturn));
-
 /* cpu.c */
-uint64_t now_ns(void);
 void sleep_until(uint64_t when);
-void pin(bool on);
 double busy_seconds(void);
 uint64_t timer_interrupts(void);
 

@@ -15,6 +15,7 @@
 #endif
 
 #include "bench.h"
+#include "rows.h"
 
 bool icount;
 
@@ -61,19 +62,18 @@ static const char *accelerator(void)
 
 static void tell_machine(unsigned int runs)
 {
-	const char *bed = icount ? "icount" : "guest";
 	struct utsname name;
 	char key[64];
 
 	uname(&name);
 	fact("kernel", "%s", name.release);
-	snprintf(key, sizeof(key), "%s accelerator", bed);
+	snprintf(key, sizeof(key), "%s accelerator", this_bed);
 	fact(key, "%s", icount ? "TCG, one instruction is 1 ns" : accelerator());
-	snprintf(key, sizeof(key), "%s processors", bed);
+	snprintf(key, sizeof(key), "%s processors", this_bed);
 	fact(key, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	snprintf(key, sizeof(key), "%s memory", bed);
+	snprintf(key, sizeof(key), "%s memory", this_bed);
 	fact(key, "%.0f MiB", figure("/proc/meminfo", "MemTotal") / 1024.0);
-	snprintf(key, sizeof(key), "%s runs", bed);
+	snprintf(key, sizeof(key), "%s runs", this_bed);
 	fact(key, "%u", runs);
 }
 
@@ -84,6 +84,7 @@ static int run(int argc, char **argv)
 	for (; argc && argv[0][0] == '-'; argc--, argv++) {
 		if (!strcmp(argv[0], "--icount")) {
 			icount = true;
+			this_bed = "icount";
 		} else if (!strcmp(argv[0], "--runs") && argc > 1) {
 			runs = strtoul(argv[1], NULL, 10);
 			argc--;

@@ -5,9 +5,14 @@
 
 #include "../compat/user.h"
 
-void wheel_random(unsigned long ops, u64 from);
-void timers_random(unsigned long ops, u64 from);
 void timers_ticks(void);
 void timers_cases(void);
+void random_programs(unsigned long ops, u64 from);
+void kept_programs(const char *file);
+
+/* Programs in files, for main.c and fuzz.c. */
+int show_programs(char **files);
+int unpack_programs(const char *file, const char *folder);
+int pack_programs(char **files);
 
 #endif /* TWHEEL_TESTS_TESTS_H */

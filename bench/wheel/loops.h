@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the wheel's benchmark share. All but native.c and report.c
+ * run in user space and, as a module, in a kernel.
+ */
+#ifndef TWHEEL_BENCH_LOOPS_H
+#define TWHEEL_BENCH_LOOPS_H
+
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#else
+#include "../../compat/user.h"
+#define noinline	__attribute__((noinline))
+
+static inline void barrier(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+#endif
+
+/* A timer, and how many ticks from now it is due. */
+struct work {
+	u32	id;
+	u32	ticks;
+};
+
+/* What an owner keeps of a timer beside what the wheel or the heap needs. */
+struct record {
+	u64	cookie;
+	u64	deadline;
+	u64	interval;
+	u32	generation;
+	u32	flags;
+};
+
+/* What a reader is handed of a timer that came due. */
+struct event {
+	u64	cookie;
+	u64	deadline;
+	u64	fired;
+	u32	id;
+	u32	generation;
+};
+
+/**
+ * struct seen - what came due
+ * @nr: how many
+ * @cookies: the sum of theirs
+ * @bad: those due in another step than the one they were handed out in
+ */
+struct seen {
+	u64	nr;
+	u64	cookies;
+	u64	bad;
+};
+
+static inline u64 cookie_of(u32 id)
+{
+	return (id + 1) * 0x9e3779b97f4a7c15ULL;
+}
+
+/* Write down an event of the step that ends with tick @to. */
+static inline void see(struct seen *seen, struct event *event,
+		       const struct record *record, u32 id, u64 from, u64 to)
+{
+	event->cookie = record->cookie;
+	event->deadline = record->deadline;
+	event->fired = to;
+	event->id = id;
+	event->generation = record->generation;
+	seen->nr++;
+	seen->cookies += event->cookie;
+	seen->bad += event->deadline - from - 1 >= to - from;
+}
+
+/**
+ * struct peer - a way to have timers
+ * @name: as it stands in the tables
+ * @open: make @nr timers, none armed; returns false if there is no memory
+ * @arm: timers that are not armed
+ * @move: armed timers: taken out and put in anew
+ * @push: armed timers: in the cheapest way
+ * @cancel: armed timers
+ * @record: what the owner keeps of timers whose deadline is @now + ticks
+ * @expire: let the time go from tick @from to @to, and take what is due
+ * @armed: how many timers are
+ * @close: give all back
+ *
+ * There is one set of timers of a peer at a time.
+ */
+struct peer {
+	const char	*name;
+	bool		(*open)(u32 nr, u64 now);
+	void		(*arm)(const struct work *work, u32 nr, u64 now);
+	void		(*move)(const struct work *work, u32 nr, u64 now);
+	void		(*push)(const struct work *work, u32 nr, u64 now);
+	void		(*cancel)(const struct work *work, u32 nr);
+	void		(*record)(const struct work *work, u32 nr, u64 now);
+	void		(*expire)(u64 from, u64 to, struct seen *seen);
+	u32		(*armed)(void);
+	void		(*close)(void);
+};
+
+extern const struct peer peer_wheel, peer_heap;
+
+/* The tick at which a program starts; nothing is aligned to it. */
+#define START	1234567891ULL
+
+/* loops.c */
+void work_in_sequence(struct work *work, u32 nr);
+void work_shuffle(struct work *work, u32 nr);
+void work_deadlines(struct work *work, u32 nr, u32 span);
+void work_seed(unsigned int run);
+
+int loops_ops(const char *part, u32 nr, u32 span, unsigned int run);
+int loops_hot(const char *part, u32 nr, unsigned int run);
+/* passes.c */
+int loops_passes(const char *part, bool one_slot, unsigned int runs);
+int loops_memory(const char *part);
+
+/*
+ * What the loops run in provides: native.c or module.c. Memory is zeroed, and
+ * is all given back by host_free_all().
+ */
+void *host_alloc(size_t size);
+void host_free_all(void);
+u64 host_ns(void);
+/* The time that this program has run, for what takes long enough to ask */
+u64 host_busy_ns(void);
+/* A figure: @total over @count */
+void host_tell(const char *part, const char *name, const char *peer, u32 nr,
+	       const char *unit, u64 total, u64 count);
+void host_progress(const char *part, unsigned int run, unsigned int runs);
+int host_fail(const char *what, u64 figure);
+
+#endif /* TWHEEL_BENCH_LOOPS_H */

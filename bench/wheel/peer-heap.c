@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A binary heap, as a peer: an array of pointers to the program's own timers,
+ * as most event loops have it. 72 bytes a timer, and 8 in the array.
+ */
+#include "loops.h"
+
+struct heap_timer {
+	u64		deadline;
+	u64		place;
+	u64		unused[2];	/* callback and its argument */
+	struct record	record;
+	u64		id;
+};
+
+#define HEAP_ITEM		struct heap_timer *
+#define HEAP_DUE(timer)		((timer)->deadline)
+#define HEAP_PLACE(timer)	((timer)->place)
+#include "../heap.h"
+
+static struct heap heap;
+static struct heap_timer *timers;
+
+static bool open_heap(u32 nr, u64 now)
+{
+	(void)now;
+	static_assert(sizeof(struct heap_timer) == 72);
+	timers = host_alloc((size_t)nr * sizeof(*timers));
+	heap.item = host_alloc((nr + 1ULL) * sizeof(*heap.item));
+	heap.size = 0;
+	for (u32 id = 0; timers && id < nr; id++)
+		timers[id].id = id;
+	return timers && heap.item;
+}
+
+static void arm(const struct work *work, u32 nr, u64 now)
+{
+	for (; nr; work++, nr--) {
+		struct heap_timer *timer = &timers[work->id];
+
+		timer->deadline = now + work->ticks;
+		heap_add(&heap, timer);
+	}
+}
+
+/* Taken out and put in again. */
+static void move(const struct work *work, u32 nr, u64 now)
+{
+	for (; nr; work++, nr--) {
+		struct heap_timer *timer = &timers[work->id];
+
+		heap_take(&heap, timer->place);
+		timer->deadline = now + work->ticks;
+		heap_add(&heap, timer);
+	}
+}
+
+static void push(const struct work *work, u32 nr, u64 now)
+{
+	for (; nr; work++, nr--) {
+		struct heap_timer *timer = &timers[work->id];
+
+		timer->deadline = now + work->ticks;
+		heap_settle(&heap, timer->place, timer);
+	}
+}
+
+static void cancel(const struct work *work, u32 nr)
+{
+	for (; nr; work++, nr--)
+		heap_take(&heap, timers[work->id].place);
+}
+
+static void record(const struct work *work, u32 nr, u64 now)
+{
+	for (; nr; work++, nr--) {
+		struct record *r = &timers[work->id].record;
+
+		r->cookie = cookie_of(work->id);
+		r->deadline = now + work->ticks;
+		r->generation++;
+	}
+}
+
+static void expire(u64 from, u64 to, struct seen *seen)
+{
+	static struct event events[64];
+	unsigned int n = 0;
+
+	while (heap.size && heap.item[1]->deadline <= to) {
+		struct heap_timer *timer = heap.item[1];
+
+		heap_take(&heap, 1);
+		see(seen, &events[n++ % 64], &timer->record, timer->id, from, to);
+		barrier();
+	}
+}
+
+static u32 armed(void)
+{
+	return heap.size;
+}
+
+static void close_heap(void)
+{
+}
+
+const struct peer peer_heap = {
+	.name	= "heap",
+	.open	= open_heap,
+	.arm	= arm,
+	.move	= move,
+	.push	= push,
+	.cancel	= cancel,
+	.record	= record,
+	.expire	= expire,
+	.armed	= armed,
+	.close	= close_heap,
+};

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The wheel, as a peer. */
+#include "unit.h"
+
+/* Not a variable by itself: the compiler is not to know where it is. */
+static struct wheel *wheel;
+
+static bool open_wheel(u32 nr, u64 now)
+{
+	wheel = host_alloc(sizeof(*wheel));
+	/* The rate is what timers.c has at a tick of 1 ms. */
+	return wheel && unit_open(wheel, nr, 5000, now);
+}
+
+static void loop_arm(const struct work *work, u32 nr, u64 now)
+{
+	struct wheel *w = wheel;
+
+	for (; nr; work++, nr--)
+		unit_file(w, work->id, now + work->ticks);
+}
+
+/* Taken out and filed, whether it is due sooner or later than before. */
+static void loop_move(const struct work *work, u32 nr, u64 now)
+{
+	struct wheel *w = wheel;
+
+	for (; nr; work++, nr--) {
+		wheel_unlink(w, work->id);
+		unit_file(w, work->id, now + work->ticks);
+	}
+}
+
+static void loop_cancel(const struct work *work, u32 nr)
+{
+	struct wheel *w = wheel;
+
+	for (; nr; work++, nr--)
+		wheel_unlink(w, work->id);
+}
+
+static void loop_record(const struct work *work, u32 nr, u64 now)
+{
+	for (; nr; work++, nr--)
+		unit_record(wheel, work->id, now + work->ticks);
+}
+
+static void loop_expire(u64 from, u64 to, struct seen *seen)
+{
+	struct wheel *w = wheel;
+	unsigned int done;
+
+	do {
+		done = wheel_advance(w, to, to, WHEEL_STEP);
+		unit_take(w, from, to, seen);
+	} while (done == WHEEL_STEP);
+}
+
+static u32 loop_armed(void)
+{
+	return wheel->filed + wheel_queue(wheel, WHEEL_DUE)->count;
+}
+
+static void close_wheel(void)
+{
+	wheel_destroy(wheel);
+}
+
+const struct peer peer_wheel = {
+	.name	= "wheel",
+	.open	= open_wheel,
+	.arm	= loop_arm,
+	.move	= loop_move,
+	.push	= loop_arm,		/* a later deadline is only stored */
+	.cancel	= loop_cancel,
+	.record	= loop_record,
+	.expire	= loop_expire,
+	.armed	= loop_armed,
+	.close	= close_wheel,
+};

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The bugs that timing wheels have had, where it takes a device, a clock that
+ * runs and somebody who waits to have them. Named after what they prevent; the
+ * others are in tests/bugs.c.
+ */
+#include "twheel_test.h"
+
+FIXTURE(wheel) {
+	int fd;
+};
+
+FIXTURE_SETUP(wheel)
+{
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(wheel)
+{
+	close(self->fd);
+}
+
+/*
+ * A timer that is cancelled while its own event is handled was the one that the
+ * hrtimer was set for: it must be set again for the others.
+ * Seen in seastar #3013, PR 3092.
+ */
+TEST_F(wheel, cancel_in_its_own_event_loses_the_others)
+{
+	__u64 begin = now_ns(), next = begin + 40 * MSEC, last = begin + 80 * MSEC;
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, arm_every(self->fd, 1, begin + 10 * MSEC, 10 * MSEC, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 2, next, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 3, last, 0));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	ASSERT_EQ(1, ev.id);
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 1));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	EXPECT_EQ(2, ev.id);
+	EXPECT_LE(next, ev.fired);
+
+	/* Armed again in its own event, and cancelled before any look. */
+	ASSERT_EQ(0, arm_at(self->fd, 2, 1, 0));
+	EXPECT_LE(0, wheel_cancel(self->fd, 2));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	EXPECT_EQ(3, ev.id);
+	EXPECT_LE(last, ev.fired);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
+}
+
+/*
+ * An event that waits is taken back by the cancel, and by the move: poll has
+ * nothing to tell of it any more.
+ * Seen in VPP-1923 (#696).
+ */
+TEST_F(wheel, stale_expiry_after_a_cancel_or_a_move)
+{
+	struct twheel_event ev;
+	__u64 later;
+
+	ASSERT_EQ(0, expire(self->fd, 2));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, 0));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, 0));
+	later = now_ns() + 50 * MSEC;
+	ASSERT_EQ(0, arm_at(self->fd, 1, later, 77));
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	EXPECT_EQ(1, ev.id);
+	EXPECT_EQ(77, ev.cookie);
+	EXPECT_LE(later, ev.fired);
+}
+
+/*
+ * A timer that is due again each time it is read does not keep others from
+ * coming due, nor from being read.
+ * Seen in libuv #4245, #4250.
+ */
+TEST_F(wheel, zero_delay_rearm_starves_the_loop)
+{
+	__u64 due = now_ns() + 30 * MSEC, limit = now_ns() + NEVER_MS * MSEC;
+	struct twheel_event ev = {};
+
+	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 2, due, 0));
+	while (ev.id != 2 && now_ns() < limit) {
+		ASSERT_EQ(1, collect(self->fd, &ev, 1));
+		if (ev.id == 1)
+			ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
+	}
+	EXPECT_EQ(2, ev.id);
+	EXPECT_GE(due + LATE, now_ns());
+}
+
+/*
+ * Who looks late finds all that came due meanwhile, not the first tick of it.
+ * Seen in zeebe #767.
+ */
+TEST_F(wheel, late_poll_handles_one_tick_only)
+{
+	enum { NR = 200 };
+	__u64 begin = now_ns();
+	struct twheel_event ev[NR + 1];
+	int i;
+
+	for (i = 0; i < NR; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i, begin + (i + 1) * MSEC / 2, i));
+	sleep_until(begin + NR * MSEC / 2 + 20 * MSEC);
+	ASSERT_TRUE(wait_expired(self->fd, NR));
+	EXPECT_EQ(NR, wheel_read(self->fd, ev, NR + 1));
+}
+
+/*
+ * What was handled is not waited for again: no interrupt without a reason.
+ * Seen in glommio PR 44, libevent #958, HAProxy 77015ab.
+ */
+TEST_F(wheel, next_expiry_in_the_past_spins)
+{
+	struct twheel_stats before, after;
+	struct twheel_event ev[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, arm_in(self->fd, i, (i + 1) * MSEC / 3, i));
+	ASSERT_EQ(8, collect(self->fd, ev, 8));
+	/* Cancelled, it costs one look at the most; moved away, another. */
+	ASSERT_EQ(0, arm_in(self->fd, 0, 20 * MSEC, 0));
+	ASSERT_LE(0, wheel_cancel(self->fd, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 30 * MSEC, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
+	ASSERT_EQ(0, wheel_stats(self->fd, &before));
+	sleep_until(now_ns() + 100 * MSEC);
+	ASSERT_EQ(0, wheel_stats(self->fd, &after));
+	EXPECT_GE(2, after.interrupts - before.interrupts);
+	EXPECT_EQ(before.fired, after.fired);
+}
+
+/*
+ * A wheel that is closed gives back all it had, whatever its timers were doing.
+ * Seen in RussellLuo/timingwheel PR 50.
+ */
+TEST_F(wheel, leak_after_stop)
+{
+	long long limit = file_value(PARAMETERS "max_user_wheels", NULL);
+	struct twheel_event ev;
+	int i, n;
+
+	/* More than may be open at a time: one that leaks is noticed. */
+	n = limit > 0 && limit < 2000 ? (int)limit + 100 : 2000;
+	for (i = 0; i < n; i++) {
+		int fd = wheel_open(O_NONBLOCK);
+
+		ASSERT_LE(0, fd) {
+			TH_LOG("open %d of %d: %d", i, n, fd);
+		}
+		ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
+		ASSERT_EQ(0, arm_in(fd, 2, MSEC, 0));
+		ASSERT_EQ(0, arm_every(fd, 3, 1, MSEC, 0));
+		ASSERT_EQ(0, arm_in(fd, 4, HOUR, 0));
+		if (i % 2)
+			ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+		if (i % 3)
+			ASSERT_LE(0, wheel_cancel(fd, 2));
+		ASSERT_EQ(0, close(fd));
+	}
+}
+
+/*
+ * Cancelled timers keep neither their memory nor their ids: the wheel is as
+ * large after the hundredth round as after the first.
+ * Seen in netty #2561, tokio #7384.
+ */
+TEST_F(wheel, cancelled_but_kept_memory)
+{
+	enum { NR = 1000 };
+	struct twheel_op op[NR];
+	struct twheel_stats first, last;
+	__u32 failed;
+	int i, round;
+
+	for (round = 0; round < 100; round++) {
+		for (i = 0; i < NR; i++)
+			op[i] = (struct twheel_op){
+				.opcode		= TWHEEL_OP_ARM,
+				.flags		= TWHEEL_ARM_RELATIVE,
+				.deadline	= HOUR + i * SEC,
+				.id		= TWHEEL_ID_ANY,
+			};
+		ASSERT_EQ(NR, wheel_submit(self->fd, op, NR, &failed));
+		ASSERT_EQ(0, failed);
+		for (i = 0; i < NR; i++)
+			op[i] = (struct twheel_op){
+				.opcode	= TWHEEL_OP_CANCEL,
+				.id	= op[i].id,
+			};
+		ASSERT_EQ(NR, wheel_submit(self->fd, op, NR, &failed));
+		ASSERT_EQ(0, failed);
+		ASSERT_EQ(0, wheel_stats(self->fd, round ? &last : &first));
+	}
+	EXPECT_EQ(first.memory, last.memory);
+	EXPECT_EQ(0, last.pending);
+}
+
+/*
+ * A thread arms while another reads what is due: neither waits for the other,
+ * and nothing is lost.
+ * Seen in RussellLuo/timingwheel #25, #53.
+ */
+static void *arm_many(void *arg)
+{
+	int fd = *(int *)arg;
+	long failed = 0;
+	__u32 id;
+
+	for (id = 0; id < 20000; id++)
+		failed += arm_in(fd, id, 1 + id % (3 * MSEC), id) != 0;
+	return (void *)failed;
+}
+
+TEST_F(wheel, add_during_a_flush_deadlocks)
+{
+	static struct twheel_event ev[20000];
+	static bool seen[20000];
+	pthread_t thread;
+	void *failed;
+	int i;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, arm_many, &self->fd));
+	ASSERT_EQ(20000, collect(self->fd, ev, 20000));
+	ASSERT_EQ(0, pthread_join(thread, &failed));
+	EXPECT_EQ(0, (long)failed);
+	for (i = 0; i < 20000; i++) {
+		ASSERT_GT(20000, ev[i].id);
+		ASSERT_FALSE(seen[ev[i].id]);
+		seen[ev[i].id] = true;
+	}
+}
+
+TEST_HARNESS_MAIN
