@@ -325,11 +325,24 @@ WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_o
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 }
 
-/* The level that a periodic timer will need later. */
-static unsigned int period_level(const struct timers *ts, const struct twheel_op *op,
-				 u64 now)
+/*
+ * Does a timer need a level that is not there yet?  Now, or for a later period,
+ * or when its clock is set back: there will be no memory for it then.
+ */
+static bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
+			  u64 interval, u64 now)
 {
-	return wheel_level(&ts->wheel, file_tick(ts, add_times(now, op->interval), 0) + 1);
+	const struct wheel *w = &ts->wheel;
+	u64 period = 0;
+
+	if (expiry && wheel_level_missing(w, level))
+		return true;
+	if (interval) {
+		period = file_tick(ts, add_times(now, interval), 0) + 1;
+		if (wheel_level_missing(w, wheel_level(w, period)))
+			return true;
+	}
+	return ts->settable && wheel_reach_missing(w, max(expiry, period));
 }
 
 /**
@@ -387,9 +400,7 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
-	/* A later period must find its level too. */
-	if ((deadline > now && wheel_level_missing(w, level)) ||
-	    (op->interval && wheel_level_missing(w, period_level(ts, op, now)))) {
+	if (unlikely(level_missing(ts, expiry, level, op->interval, now))) {
 		*need = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}

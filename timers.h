@@ -46,6 +46,8 @@ struct timer {
  * @reciprocal: 2^64 / @tick, rounded down
  * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
  *	the clock was set back so far
+ * @settable: the clock may be set back, to 0 even; for the owner to say, after
+ *	timers_init()
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
  * @arms: arms and moves, counted
@@ -59,6 +61,7 @@ struct timers {
 	u64		tick;
 	u64		reciprocal;
 	u64		shift;
+	bool		settable;
 	u32		fresh;
 	u64		arms;
 	u64		cancels;

@@ -755,6 +755,7 @@ static void twheel_set(struct twheel *tw, const struct twheel_setup *setup)
 	hrtimer_setup(&tw->hrtimer, twheel_expire, tw->clock, HRTIMER_MODE_ABS_SOFT);
 	timers_init(&tw->timers, setup->capacity, setup->levels, setup->slots,
 		    setup->tick, twheel_now(tw));
+	tw->timers.settable = tw->clock == CLOCK_REALTIME || tw->clock == CLOCK_TAI;
 }
 
 static int twheel_setup(struct twheel *tw, void *arg)

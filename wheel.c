@@ -290,6 +290,8 @@ static void slot_close(struct wheel *w, unsigned int l, u32 place)
 	level->slot[place].soonest = WHEEL_NEVER;
 	level->slot[place].filed = 0;
 	__clear_bit(place, level->map);
+	if (!--level->used)
+		level->next = WHEEL_NEVER;
 	if ((level->hand & w->mask) == place) {
 		w->open &= ~BIT(l);
 		w->heavy &= ~BIT(l);
@@ -487,7 +489,7 @@ static __always_inline void file_timer(struct wheel *w, u32 id, u64 expiry,
 	/* The first of a slot, the soonest, or one that makes it heavy. */
 	if (look < slot->soonest || unlikely(!(filed % WHEEL_STEP))) {
 		slot->soonest = min(slot->soonest, look);
-		__set_bit(place, level->map);
+		level->used += !__test_and_set_bit(place, level->map);
 		level->next = min(level->next, slot_opens(w, l, number));
 	}
 	next = slot->head[filed % WHEEL_LISTS];
@@ -642,8 +644,8 @@ static void due_insert(struct due_batch *batch, u64 expiry, u32 id)
 	batch->id[i] = id;
 }
 
-/* Put a batch at the end of the due queue. */
-static void due_append(struct wheel *w, const struct due_batch *batch, u64 stamp)
+/* Put a batch at the end of the due queue, and begin a new one. */
+static void due_append(struct wheel *w, struct due_batch *batch, u64 stamp)
 {
 	const u32 kind = (u32)WHEEL_DUE << WHEEL_WHERE_SHIFT;
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
@@ -668,23 +670,21 @@ static void due_append(struct wheel *w, const struct due_batch *batch, u64 stamp
 	*link = WHEEL_NIL;
 	due->tail = prev;
 	due->count += batch->nr;
+	batch->nr = 0;
 }
 
 /*
  * Take timers out of the open slot of a level, from each list in turn: those
- * that are due go to the due queue, the others are filed again.  Returns how
- * many.
+ * that are due go to the batch, the others are filed again.  Returns how many.
  */
-static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
+static unsigned int empty_slot(struct wheel *w, unsigned int l, struct due_batch *due,
 			       unsigned int budget)
 {
 	u32 place = w->level[l].hand & w->mask;
 	struct wheel_slot *slot = &w->level[l].slot[place];
 	unsigned int list, n;
-	struct due_batch due;
 
-	due.nr = 0;
-	budget = min_t(unsigned int, budget, WHEEL_STEP);
+	budget = min3(budget, WHEEL_STEP - due->nr, slot->filed);
 	for (n = 0, list = 0; n < budget; list = (list + 1) % WHEEL_LISTS) {
 		u32 id = slot->head[list];
 		struct wheel_node *node;
@@ -703,7 +703,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 		if (expiry <= w->at && unlikely(w->look))
 			expiry = w->look(w, id);
 		if (expiry <= w->at) {
-			due_insert(&due, expiry, id);
+			due_insert(due, expiry, id);
 		} else {
 			file_timer(w, id, expiry, wheel_level(w, expiry));
 			w->moves++;
@@ -711,13 +711,12 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, u64 stamp,
 		n++;
 	}
 	w->filed -= n;
-	due_append(w, &due, stamp);
-
-	/* The lists have new first timers, or none. */
-	if (slot_empty(slot)) {
+	slot->filed -= n;
+	if (!slot->filed || slot_empty(slot)) {
 		slot_close(w, l, place);
 		return n;
 	}
+	/* The lists have new first timers, or none. */
 	for (list = 0; list < WHEEL_LISTS; list++)
 		if (slot->head[list] != WHEEL_NIL)
 			wheel_node(w, slot->head[list])->prev = list_name(l, place, list);
@@ -771,8 +770,11 @@ WHEEL_API u64 wheel_next(const struct wheel *w)
  */
 WHEEL_API void wheel_turn(struct wheel *w, u64 now)
 {
-	u64 next = wheel_next(w);
+	u64 next;
 
+	if (now <= w->at)
+		return;
+	next = wheel_next(w);
 	if (next)
 		turn(w, min(now, next - 1));
 }
@@ -796,7 +798,8 @@ static u64 fetch_slot(const struct wheel *w, u64 after)
  * or has sent timers up, or lies behind @until.  Returns how many timers.  No
  * timers go round level 0, because there are others above it.
  */
-static unsigned int run_ticks(struct wheel *w, u64 until, u64 stamp, unsigned int budget)
+static unsigned int run_ticks(struct wheel *w, u64 until, struct due_batch *due,
+			      unsigned int budget)
 {
 	struct wheel_level *level = &w->level[0];
 	u64 fetched = level->hand, moves = w->moves;
@@ -807,12 +810,13 @@ static unsigned int run_ticks(struct wheel *w, u64 until, u64 stamp, unsigned in
 		fetched = fetch_slot(w, fetched);
 
 	while ((number = first_slot(w, level, level->hand)) && number <= until &&
-	       done < budget && w->moves == moves && !(w->open & BIT(0))) {
+	       done < budget && due->nr < WHEEL_STEP &&
+	       w->moves == moves && !(w->open & BIT(0))) {
 		fetched = fetch_slot(w, fetched);
 		set_hand(w, 0, number);
 		w->at = number;
 		w->open |= BIT(0);
-		done += empty_slot(w, 0, stamp, budget - done);
+		done += empty_slot(w, 0, due, budget - done);
 	}
 	level->next = number ? number : WHEEL_NEVER;
 	return done;
@@ -839,7 +843,7 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	if (!open_slot(w, l, number))
 		return false;
 	/* If it can be emptied at once, then for all ticks before the next slot. */
-	if (level->slot[number & w->mask].filed <= min_t(unsigned int, budget, WHEEL_STEP))
+	if (level->slot[number & w->mask].filed <= budget)
 		w->at = max(w->at, min(now, w->level[soonest_level(w)].next - 1));
 	return true;
 }
@@ -859,14 +863,17 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				     unsigned int budget)
 {
+	struct due_batch due;
 	unsigned int done = 0;
 
-	while (done < budget) {
+	for (due.nr = 0; done < budget;) {
 		u32 light = w->open & ~w->heavy;
 		unsigned int l;
 
+		if (due.nr == WHEEL_STEP)
+			due_append(w, &due, stamp);
 		if (light) {
-			done += empty_slot(w, __ffs(light), stamp, budget - done);
+			done += empty_slot(w, __ffs(light), &due, budget - done);
 			continue;
 		}
 		l = soonest_level(w);
@@ -875,15 +882,17 @@ WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 			if (!w->open)
 				break;
 		} else if (!l && w->nr_levels > 1) {
-			done += run_ticks(w, min(now, upper_next(w) - 1), stamp, budget - done);
+			done += run_ticks(w, min(now, upper_next(w) - 1), &due, budget - done);
 			continue;
-		} else if (!(w->open & BIT(l)) && run_level(w, l, now, budget - done)) {
+		} else if (!(w->open & BIT(l)) &&
+			   run_level(w, l, now, min(budget - done, WHEEL_STEP - due.nr))) {
 			continue;
 		}
 		/* A heavy slot, behind all others or in the way of the next. */
 		if (WARN_ON_ONCE(!w->open))
 			break;
-		done += empty_slot(w, __ffs(w->open), stamp, budget - done);
+		done += empty_slot(w, __ffs(w->open), &due, budget - done);
 	}
+	due_append(w, &due, stamp);
 	return done;
 }

@@ -33,7 +33,7 @@
 #define WHEEL_NEVER		(~0ULL)
 
 /* Timers that a step may handle; a slot with more is brought down early. */
-#define WHEEL_STEP		64
+#define WHEEL_STEP		64U
 
 #define WHEEL_CHUNK_SHIFT	8
 #define WHEEL_CHUNK_TIMERS	256U
@@ -89,8 +89,9 @@ struct wheel_chunk {
  * struct wheel_slot - the timers of one span of ticks
  * @soonest: lower bound of their expiries, at most one empty look too early;
  *	WHEEL_NEVER, if there are none
- * @filed: how many were filed since it was empty; an upper bound.  They go to
- *	each list in turn, so that the lists are of one length.
+ * @filed: how many it holds, those that were unlinked counted with them: an
+ *	upper bound.  They go to each list in turn, so that the lists are of one
+ *	length.
  * @head: first timer of each list, or WHEEL_NIL
  *
  * One cache line.
@@ -108,6 +109,7 @@ struct wheel_slot {
  *	itself is empty, unless it is open.
  * @next: lower bound of the tick at which a slot has to be opened
  * @shift: a slot spans 1 << shift ticks
+ * @used: how many slots hold timers
  * @slot: the ring: twice as many slots as the level below turns through in
  *	one slot of this one, so that the next slot can come down while the
  *	level below still turns
@@ -118,6 +120,7 @@ struct wheel_level {
 	u64			hand;
 	u64			next;
 	unsigned int		shift;
+	unsigned int		used;
 	struct wheel_slot	*slot;
 	unsigned long		*map;
 	unsigned long		small_map[128 / (8 * sizeof(long))];
@@ -235,6 +238,12 @@ static inline unsigned int wheel_level(const struct wheel *w, u64 expiry)
 static inline bool wheel_level_missing(const struct wheel *w, unsigned int level)
 {
 	return level >= w->nr_levels && w->nr_levels < w->max_levels;
+}
+
+/* May levels be added, so that a tick this far off can be reached from anywhere? */
+static inline bool wheel_reach_missing(const struct wheel *w, u64 ticks)
+{
+	return w->nr_levels < w->max_levels && ticks >> w->nr_levels * w->bits;
 }
 
 static inline struct wheel_node *wheel_node(const struct wheel *w, u32 id)

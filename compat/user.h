@@ -31,6 +31,7 @@ typedef int64_t s64;
 
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
+#define min3(a, b, c)		min(min(a, b), c)
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 
 #define BIT(n)			(1UL << (n))
@@ -65,6 +66,14 @@ static inline u64 roundup_pow_of_two(u64 x)
 static inline void __set_bit(unsigned int n, unsigned long *map)
 {
 	map[n / BITS_PER_LONG] |= BIT(n % BITS_PER_LONG);
+}
+
+static inline bool __test_and_set_bit(unsigned int n, unsigned long *map)
+{
+	bool was = map[n / BITS_PER_LONG] & BIT(n % BITS_PER_LONG);
+
+	map[n / BITS_PER_LONG] |= BIT(n % BITS_PER_LONG);
+	return was;
 }
 
 static inline void __clear_bit(unsigned int n, unsigned long *map)

@@ -116,6 +116,7 @@ const char *rules_check(struct wheel *w, const struct reference *r, u64 shift)
 
 	for (unsigned int l = 0; l < w->nr_levels; l++) {
 		const struct wheel_level *level = &w->level[l];
+		unsigned int used = 0;
 
 		if (l && level->hand > (level[-1].hand >> w->bits) + 1)
 			return "R2: a hand is ahead of the one below";
@@ -125,7 +126,10 @@ const char *rules_check(struct wheel *w, const struct reference *r, u64 shift)
 			error = check_slot(w, r, shift, l, place, &filed);
 			if (error)
 				return error;
+			used++;
 		}
+		if (used != level->used || (!used && level->next != WHEEL_NEVER))
+			return "a level's slots are miscounted";
 		/* R4 is what makes this so: what comes down has room below. */
 		if (l && w->open & BIT(l) && level->hand << w->bits > level[-1].hand +
 						 w->mask + 1 - (1U << w->bits))
@@ -171,11 +175,13 @@ const char *rules_filed(const struct wheel *w, u32 id)
  * rules_crowded() - may a heavy slot be late, so that order is not promised?
  * @w: the wheel
  *
- * A slot counts what was filed in it, whatever was taken out since; and half a
+ * A slot counts what was filed in it, whatever was unlinked since; and half a
  * step's worth is enough, because two such slots may come down into one.
  */
 bool rules_crowded(const struct wheel *w)
 {
+	if (wheel_heavy(w))
+		return true;
 	for (unsigned int l = 1; l < w->nr_levels; l++) {
 		const struct wheel_level *level = &w->level[l];
 

@@ -47,20 +47,26 @@ static inline bool unit_open(struct wheel *w, u32 nr, u64 rate, u64 now)
 	return true;
 }
 
-/* The level for a tick, added if there is none that reaches it. */
-static inline unsigned int unit_level(struct wheel *w, u64 expiry)
+/* Add the levels that a tick needs. */
+static noinline unsigned int unit_grow(struct wheel *w, u64 expiry)
 {
-	unsigned int level = wheel_level(w, expiry);
+	unsigned int level;
 
-	while (unlikely(wheel_level_missing(w, level))) {
+	while (wheel_level_missing(w, level = wheel_level(w, expiry))) {
 		struct wheel_slot *slots = wheel_level_alloc(w);
 
 		if (!slots)	/* the timer goes round: it is only slower */
 			break;
 		wheel_add_level(w, slots);
-		level = wheel_level(w, expiry);
 	}
 	return level;
+}
+
+static inline unsigned int unit_level(struct wheel *w, u64 expiry)
+{
+	unsigned int level = wheel_level(w, expiry);
+
+	return likely(level < w->nr_levels) ? level : unit_grow(w, expiry);
 }
 
 static inline void unit_file(struct wheel *w, u32 id, u64 expiry)

@@ -1,0 +1,1029 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The long horizon: deadlines from a nanosecond to decades, ten years of a mixed
+ * load, and what each costs in interrupts.  Runs in simulated time (vm/run um),
+ * where code takes none: what happens, happens to the nanosecond, and nothing
+ * here allows for a slow machine.
+ */
+#include "simulated.h"
+
+/* Is an event on time, if something was last done with the wheel at @touched? */
+static bool on_time(__u64 fired, __u64 when, __u64 touched)
+{
+	if (touched + MIN_GAP <= when)
+		return fired == when;
+	return fired >= when && fired <= touched + MIN_GAP;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	__u64 x = *(const __u64 *)a, y = *(const __u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Deadlines */
+
+FIXTURE(shape) {
+	struct twheel_setup setup;
+	int fd;
+};
+
+FIXTURE_VARIANT(shape) {
+	struct twheel_setup setup;
+	/* By how many ticks those that go round may delay others. */
+	int late;
+};
+
+FIXTURE_VARIANT_ADD(shape, default) {
+	.setup = {},
+};
+
+FIXTURE_VARIANT_ADD(shape, boottime) {
+	.setup = { .flags = TWHEEL_SETUP_CLOCK, .clock = CLOCK_BOOTTIME },
+};
+
+FIXTURE_VARIANT_ADD(shape, hashed) {
+	.setup = { .levels = 1, .slots = 512 }, .late = 1,
+};
+
+FIXTURE_VARIANT_ADD(shape, smallest) {
+	.setup = { .levels = 1, .slots = 4 }, .late = 1,
+};
+
+FIXTURE_VARIANT_ADD(shape, narrow) {
+	.setup = { .levels = 3, .slots = 4 }, .late = 1,
+};
+
+FIXTURE_VARIANT_ADD(shape, deep) {
+	.setup = { .levels = 16, .slots = 8 },
+};
+
+FIXTURE_VARIANT_ADD(shape, wide) {
+	.setup = { .levels = 2, .slots = 4096 }, .late = 1,
+};
+
+FIXTURE_VARIANT_ADD(shape, nanosecond) {
+	.setup = { .tick = 1 },
+};
+
+FIXTURE_VARIANT_ADD(shape, odd) {
+	.setup = { .tick = 33333333 },
+};
+
+FIXTURE_VARIANT_ADD(shape, second) {
+	.setup = { .tick = SEC },
+};
+
+FIXTURE_SETUP(shape)
+{
+	self->setup = variant->setup;
+	self->fd = wheel_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, set_up(self->fd, &self->setup));
+}
+
+FIXTURE_TEARDOWN(shape)
+{
+	close(self->fd);
+}
+
+static const __u64 spans[] = {
+	1, 2, 255, 256, 999, USEC, 9999, 10 * USEC, 10001, 100 * USEC,
+	MSEC - 1, MSEC, MSEC + 1, 63 * MSEC, 64 * MSEC, 65 * MSEC, 127 * MSEC,
+	128 * MSEC, SEC - 1, SEC, SEC + 1, 60 * SEC, HOUR - 1, HOUR, HOUR + 1,
+	DAY - 1, DAY, DAY + 1, 7 * DAY, 30 * DAY, 100 * DAY + 12345, YEAR,
+};
+
+/* One after the other, each alone: each is one interrupt at its tick. */
+TEST_F(shape, a_lone_deadline_to_the_tick)
+{
+	struct twheel_event ev;
+	struct twheel_stats s;
+	struct twheel_timer t;
+	__u64 now, when;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(spans); i++) {
+		ASSERT_EQ(0, arm_in(self->fd, i, spans[i], i));
+		ASSERT_EQ(0, wheel_get(self->fd, i, &t));
+		now = clock_ns(self->setup.clock);
+		when = tick_at(t.deadline, self->setup.tick);
+		ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+		EXPECT_EQ(i, ev.cookie);
+		EXPECT_EQ(t.deadline, ev.deadline);
+		EXPECT_TRUE(on_time(ev.fired, when, now))
+			TH_LOG("in %llu ns: due at %llu, fired %lld ns later",
+			       spans[i], when, (long long)(ev.fired - when));
+		/* The reader was awake at that time. */
+		now = clock_ns(self->setup.clock);
+		EXPECT_LE(ev.fired, now);
+		EXPECT_GE(ev.fired + FEW, now);
+	}
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	/* Those that came due on the way to sleep needed no interrupt. */
+	EXPECT_GE(ARRAY_SIZE(spans), s.interrupts);
+	EXPECT_LE(ARRAY_SIZE(spans) - 3, s.interrupts);
+	EXPECT_EQ(0, s.idle_interrupts);
+	EXPECT_EQ(0, s.works);
+}
+
+/* Together, over all levels. */
+TEST_F(shape, many_deadlines_to_the_tick)
+{
+	enum { NR = 1000 };
+	__u64 tick = self->setup.tick, touched, last = 0, deadline[NR], when;
+	struct twheel_event ev[64];
+	bool seen[NR] = {};
+	__u32 seed = 4711;
+	int i, n, left;
+
+	for (i = 0; i < NR; i++) {
+		deadline[i] = clock_ns(self->setup.clock) + MSEC +
+			      random_span(&seed, tick + MSEC, YEAR / 2);
+		ASSERT_EQ(0, arm_at(self->fd, i, deadline[i], i));
+	}
+	touched = clock_ns(self->setup.clock);
+	for (left = NR; left; left -= n) {
+		n = wheel_read(self->fd, ev, ARRAY_SIZE(ev));
+		ASSERT_LT(0, n);
+		for (i = 0; i < n; i++) {
+			ASSERT_GT(NR, ev[i].id);
+			ASSERT_FALSE(seen[ev[i].id]);
+			seen[ev[i].id] = true;
+			EXPECT_EQ(deadline[ev[i].id], ev[i].deadline);
+			when = tick_at(ev[i].deadline, tick);
+			if (variant->late && ev[i].fired > when)
+				when += variant->late * tick;
+			EXPECT_TRUE(on_time(ev[i].fired, when, touched))
+				TH_LOG("due at %llu, fired %lld ns later", when,
+				       (long long)(ev[i].fired - when));
+			EXPECT_LE(last, ev[i].fired);
+			last = ev[i].fired;
+		}
+		touched = clock_ns(self->setup.clock);
+	}
+}
+
+/* For decades there is the one wheel. */
+TEST(decades)
+{
+	static const __u64 years[] = { 1, 4, 5, 9 };
+	int fd = wheel_open(0), i;
+	struct twheel_event ev;
+	struct twheel_stats s;
+	__u64 start, when;
+
+	ASSERT_LE(0, fd);
+	start = now_ns();
+	for (i = 0; i < ARRAY_SIZE(years); i++)
+		ASSERT_EQ(0, arm_at(fd, i, start + years[i] * YEAR + i, i));
+	for (i = 0; i < ARRAY_SIZE(years); i++) {
+		when = tick_at(start + years[i] * YEAR + i, MS_TICK);
+		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+		EXPECT_EQ(i, ev.id);
+		EXPECT_EQ(when, ev.fired);
+		EXPECT_GE(when + FEW, now_ns());
+	}
+	ASSERT_EQ(0, wheel_stats(fd, &s));
+	EXPECT_EQ(ARRAY_SIZE(years), s.interrupts);
+	EXPECT_EQ(0, s.idle_interrupts);
+	close(fd);
+}
+
+/* Boundaries */
+
+FIXTURE(boundary) {
+	/* Until then more come due than softirq may handle. */
+	__u64 crowded;
+	__u64 when[2000];
+	int nr;
+};
+
+FIXTURE_VARIANT(boundary) {
+	__u64 tick;
+	unsigned int slots;
+	__u64 most;
+};
+
+/* With this tick every level's boundary lies within 40 years. */
+FIXTURE_VARIANT_ADD(boundary, nanosecond) {
+	.tick = 1, .slots = 64, .most = 37 * YEAR,
+};
+
+FIXTURE_VARIANT_ADD(boundary, 16_microseconds) {
+	.tick = 16384, .slots = 64, .most = 3 * YEAR,
+};
+
+FIXTURE_VARIANT_ADD(boundary, millisecond) {
+	.tick = MS_TICK, .slots = 64, .most = 5 * YEAR,
+};
+
+FIXTURE_VARIANT_ADD(boundary, millisecond_of_16) {
+	.tick = MS_TICK, .slots = 16, .most = 3 * YEAR,
+};
+
+FIXTURE_SETUP(boundary)
+{
+	static const int times[] = { 1, 2, 3, 4, 63, 64, 65, 126, 127, 128, 129 };
+	__u64 now = now_ns() / variant->tick + 2, most, size, base;
+	int i, j, side;
+
+	/*
+	 * So many slots of each level ahead, and the start of the slot that
+	 * lies there: the tick itself and those beside it.
+	 */
+	if (variant->tick < MIN_GAP)
+		self->crowded = now_ns() + 64 * PASS_SPAN;
+	most = variant->most / variant->tick;
+	for (size = 1; size <= most; size *= variant->slots) {
+		for (i = 0; i < ARRAY_SIZE(times); i++) {
+			for (j = 0; j < 2; j++) {
+				if (times[i] > most / size)
+					continue;
+				base = now + times[i] * size;
+				if (j)
+					base = base / size * size;
+				for (side = -1; side <= 1; side++) {
+					if (base + side <= now + 1)
+						continue;
+					ASSERT_GT(ARRAY_SIZE(self->when), self->nr);
+					self->when[self->nr++] =
+						(base + side) * variant->tick;
+				}
+			}
+		}
+		if (size > most / variant->slots)
+			break;
+	}
+	ASSERT_LT(100, self->nr);
+	qsort(self->when, self->nr, sizeof(self->when[0]), compare_u64);
+}
+
+FIXTURE_TEARDOWN(boundary)
+{
+}
+
+static bool in_time(__u64 fired, __u64 when, __u64 touched, __u64 crowded)
+{
+	if (when < crowded)
+		return fired >= when && fired <= when + PASS_SPAN + MIN_GAP;
+	return on_time(fired, when, touched);
+}
+
+TEST_F(boundary, together_in_one_wheel)
+{
+	struct twheel_setup setup = { .tick = variant->tick, .slots = variant->slots };
+	__u64 touched, begin;
+	struct twheel_event ev;
+	struct twheel_stats s;
+	int fd = wheel_open(0), i, ticks = 0;
+
+	ASSERT_LE(0, fd);
+	begin = now_ns();
+	ASSERT_EQ(0, set_up(fd, &setup));
+	for (i = 0; i < self->nr; i++)
+		ASSERT_EQ(0, arm_at(fd, i, self->when[i], i));
+	touched = now_ns();
+	for (i = 0; i < self->nr; i++) {
+		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+		EXPECT_EQ(self->when[i], ev.deadline);
+		EXPECT_TRUE(in_time(ev.fired, self->when[i], touched, self->crowded))
+			TH_LOG("%llu ticks ahead: %lld ns late",
+			       (self->when[i] - begin) / variant->tick,
+			       (long long)(ev.fired - self->when[i]));
+		ticks += !i || self->when[i] != self->when[i - 1];
+		touched = now_ns();
+	}
+	ASSERT_EQ(0, wheel_stats(fd, &s));
+	/* Ticks below the gap share interrupts. */
+	EXPECT_GE(ticks, s.interrupts);
+	if (variant->tick >= MIN_GAP) {
+		EXPECT_EQ(ticks, s.interrupts);
+		EXPECT_EQ(0, s.idle_interrupts);
+	}
+	close(fd);
+}
+
+TEST_F(boundary, each_in_its_own_wheel)
+{
+	struct twheel_setup setup = { .tick = variant->tick, .slots = variant->slots };
+	int *fds = calloc(self->nr, sizeof(*fds)), i;
+	struct twheel_event ev;
+	struct twheel_stats s;
+	__u64 *touched = calloc(self->nr, sizeof(*touched));
+
+	ASSERT_TRUE(fds && touched);
+	for (i = 0; i < self->nr; i++) {
+		fds[i] = wheel_open(0);
+		ASSERT_LE(0, fds[i]);
+		ASSERT_EQ(0, set_up(fds[i], &setup));
+		ASSERT_EQ(0, arm_at(fds[i], 0, self->when[i], i));
+		touched[i] = now_ns();
+	}
+	for (i = 0; i < self->nr; i++) {
+		ASSERT_EQ(1, wheel_read(fds[i], &ev, 1));
+		EXPECT_TRUE(in_time(ev.fired, self->when[i], touched[i], self->crowded))
+			TH_LOG("%lld ns late", (long long)(ev.fired - self->when[i]));
+		ASSERT_EQ(0, wheel_stats(fds[i], &s));
+		/* With a tick that short, a reader is there before it. */
+		EXPECT_GE(1, s.interrupts);
+		if (variant->tick >= MIN_GAP && self->when[i] >= touched[i])
+			EXPECT_EQ(1, s.interrupts);
+		EXPECT_EQ(0, s.idle_interrupts);
+		close(fds[i]);
+	}
+	free(fds);
+	free(touched);
+}
+
+/* Ten years */
+
+struct model {
+	bool armed;
+	bool late;		/* the reader slept over it */
+	__u32 generation;
+	__u64 deadline;
+	__u64 when;		/* the tick it is due at */
+	__u64 interval;
+	__u64 slack;		/* as the wheel keeps it */
+	__u64 cookie;
+	__u32 count;
+};
+
+enum { MODEL_IDS = 1000 };
+
+static struct model model[MODEL_IDS];
+
+static void model_due(struct model *m)
+{
+	m->when = tick_with_slack(m->deadline, m->slack, MS_TICK);
+}
+
+/* The soonest that the wheel still owes. */
+static __u64 model_soonest(void)
+{
+	__u64 soonest = ~0ULL;
+	int i;
+
+	for (i = 0; i < MODEL_IDS; i++)
+		if (model[i].armed && model[i].when < soonest)
+			soonest = model[i].when;
+	return soonest;
+}
+
+TEST(ten_years_of_a_mixed_load)
+{
+	__u64 begin = now_ns(), end = begin + 10 * YEAR, act, cookie = 0;
+	__u64 events = 0, cancels = 0, moves = 0, arms = 0, asleep = 0, overruns = 0;
+	int fd = wheel_open(O_NONBLOCK), i, n;
+	struct twheel_event ev[64];
+	struct twheel_timer t;
+	struct twheel_stats s;
+	__u32 seed = 1997, r;
+
+	ASSERT_LE(0, fd);
+	memset(model, 0, sizeof(model));
+	/* Acts in the middle of a tick, where nothing comes due. */
+	act = tick_at(begin, MS_TICK) + MS_TICK / 2;
+	while (act < end) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		__u64 before = now_ns(), after, wait;
+		struct timespec ts;
+
+		/* Until something is due, or it is time to act. */
+		wait = act > before ? act - before : 0;
+		ts = (struct timespec){ wait / SEC, wait % SEC };
+		if (wait) {
+			ASSERT_LE(0, ppoll(&p, 1, &ts, NULL));
+			before = now_ns();
+			n = wheel_read(fd, ev, ARRAY_SIZE(ev));
+			after = now_ns();
+			ASSERT_TRUE(n > 0 || n == -EAGAIN);
+		} else {
+			n = 0;
+		}
+		for (i = 0; i < n; i++) {
+			struct model *m = &model[ev[i].id];
+			__u64 passed = 0;
+
+			events++;
+			ASSERT_GT(MODEL_IDS, ev[i].id);
+			ASSERT_TRUE(m->armed);
+			ASSERT_EQ(m->generation, ev[i].generation);
+			ASSERT_EQ(m->cookie, ev[i].cookie);
+			ASSERT_EQ(m->deadline, ev[i].deadline);
+			ASSERT_EQ(m->when, ev[i].fired)
+				TH_LOG("event %llu: due %llu, fired %llu, slack %llu",
+				       events, m->when, ev[i].fired, m->slack);
+			if (!m->late)
+				ASSERT_GE(m->when + FEW * n, before);
+			if (m->interval) {
+				passed = (before - m->deadline) / m->interval;
+				if (passed != (after - m->deadline) / m->interval)
+					passed = ev[i].overruns;
+				if (m->count && passed >= m->count)
+					passed = m->count - 1;
+			}
+			ASSERT_EQ(passed, ev[i].overruns);
+			overruns += passed;
+			if (!m->interval || (m->count && m->count == passed + 1)) {
+				ASSERT_EQ(TWHEEL_EVENT_LAST, ev[i].flags);
+				m->armed = false;
+				continue;
+			}
+			ASSERT_EQ(0, ev[i].flags);
+			m->deadline += (passed + 1) * m->interval;
+			if (m->count)
+				m->count -= passed + 1;
+			m->late = false;
+			model_due(m);
+		}
+		if (n > 0) {
+			/* What was due while the reader slept comes in turn. */
+			continue;
+		}
+		/* Nothing may be owed now. */
+		ASSERT_LT(now_ns(), model_soonest());
+
+		while (act <= now_ns()) {
+			struct twheel_op op = { .id = next_random(&seed) % MODEL_IDS };
+			struct model *m = &model[op.id];
+			bool was = m->armed;
+
+			r = next_random(&seed) % 16;
+			if (r == 0) {
+				/* The reader is away for a while. */
+				asleep++;
+				act += random_span(&seed, HOUR, 3 * DAY) /
+				       MS_TICK * MS_TICK;
+				sleep_until(act);
+				for (i = 0; i < MODEL_IDS; i++)
+					model[i].late = model[i].when < act;
+				act += MS_TICK;
+				break;
+			}
+			act += random_span(&seed, 40 * 60 * SEC, 6 * HOUR) /
+			       MS_TICK * MS_TICK;
+			if (r < 5) {
+				int state = wheel_cancel(fd, op.id);
+
+				ASSERT_EQ(was, state == TWHEEL_STATE_PENDING);
+				m->armed = false;
+				cancels += was;
+				continue;
+			}
+			op.cookie = ++cookie;
+			op.deadline = now_ns() + random_span(&seed, 1, 2 * YEAR);
+			if (was && r < 9)
+				/* To be moved later, by little or by much. */
+				op.deadline = m->when + random_span(&seed, 1, YEAR);
+			else if (was && r < 11 && m->deadline > now_ns() + MSEC)
+				op.deadline = now_ns() + MSEC +
+					(m->deadline - now_ns() - MSEC) /
+					(2 + next_random(&seed) % 100);
+			moves += was;
+			arms++;
+			if (r >= 13) {
+				op.interval = random_span(&seed, 20 * MSEC, YEAR);
+				op.count = 1 + next_random(&seed) % 50;
+			} else if (r == 12) {
+				op.interval = random_span(&seed, 7 * DAY, YEAR);
+			}
+			if (next_random(&seed) % 4 == 0)
+				op.slack = random_span(&seed, USEC, 30 * DAY);
+			ASSERT_EQ(0, wheel_arm(fd, &op));
+			ASSERT_EQ(was, op.state == TWHEEL_STATE_PENDING);
+			ASSERT_EQ(0, wheel_get(fd, op.id, &t));
+			*m = (struct model){
+				.armed = true, .generation = op.generation,
+				.deadline = op.deadline, .interval = op.interval,
+				.slack = t.slack, .cookie = op.cookie,
+				.count = op.count,
+			};
+			ASSERT_GE(op.slack, t.slack);
+			ASSERT_EQ(op.deadline, t.deadline);
+			model_due(m);
+		}
+	}
+	ASSERT_EQ(0, wheel_stats(fd, &s));
+	TH_LOG("%llu arms, %llu of them moves, %llu cancels, %llu events, "
+	       "%llu overruns; away %llu times; %llu interrupts, %llu idle; "
+	       "%llu moved down", arms, moves, cancels, events, overruns, asleep, s.interrupts,
+	       s.idle_interrupts, s.moves);
+	EXPECT_EQ(arms, s.arms);
+	EXPECT_EQ(cancels, s.cancels);
+	EXPECT_EQ(events, s.delivered);
+	EXPECT_EQ(events + s.expired, s.fired);
+	EXPECT_EQ(overruns, s.overruns);
+	EXPECT_LT(50000, events);
+	EXPECT_GE(MAX_PASS, s.max_pass);
+	/* A look in vain is what a move later or a cancel leaves behind. */
+	EXPECT_GE(moves + cancels, s.idle_interrupts);
+	EXPECT_GE(events + s.idle_interrupts, s.interrupts);
+	for (i = n = 0; i < MODEL_IDS; i++)
+		n += model[i].armed;
+	EXPECT_EQ(n, s.pending + s.expired);
+	close(fd);
+}
+
+/* Tickless */
+
+FIXTURE(wheel) {
+	int fd;
+	/* In the middle of a tick. */
+	__u64 start;
+};
+
+FIXTURE_SETUP(wheel)
+{
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	self->start = tick_at(now_ns(), MS_TICK) + MS_TICK / 2;
+	sleep_until(self->start);
+}
+
+FIXTURE_TEARDOWN(wheel)
+{
+	close(self->fd);
+}
+
+#define EXPECT_INTERRUPTS(all, idle) do {				\
+	struct twheel_stats _s;						\
+	ASSERT_EQ(0, wheel_stats(self->fd, &_s));			\
+	EXPECT_EQ(all, _s.interrupts);					\
+	EXPECT_EQ(idle, _s.idle_interrupts);				\
+	EXPECT_EQ(0, _s.works);						\
+} while (0)
+
+/* Read all there is; how many. */
+static int read_all(int fd)
+{
+	struct twheel_event ev[64];
+	int n, sum = 0;
+
+	while ((n = wheel_read(fd, ev, ARRAY_SIZE(ev))) > 0)
+		sum += n;
+	return n == -EAGAIN ? sum : n;
+}
+
+TEST_F(wheel, tickless_idle)
+{
+	int i;
+
+	/* Never used. */
+	sleep_until(self->start + YEAR);
+	EXPECT_INTERRUPTS(0, 0);
+	/* Used, and empty again. */
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, arm_in(self->fd, i, HOUR << (i % 12), 0));
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, i));
+	sleep_until(self->start + 3 * YEAR);
+	EXPECT_INTERRUPTS(0, 0);
+	/* Armed, and not due. */
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, arm_in(self->fd, i, 2 * YEAR + i * DAY, 0));
+	sleep_until(self->start + 5 * YEAR - DAY);
+	EXPECT_INTERRUPTS(0, 0);
+}
+
+TEST_F(wheel, tickless_sparse)
+{
+	enum { NR = 1000 };
+	static __u64 deadline[NR];
+	struct twheel_event ev;
+	__u32 seed = 31;
+	int i;
+
+	/* Far apart: one interrupt for each and none to bring it down. */
+	for (i = 0; i < NR; i++) {
+		deadline[i] = self->start + i * (2 * YEAR / NR) +
+			      random_span(&seed, MSEC, YEAR / NR);
+		ASSERT_EQ(0, arm_at(self->fd, (i * 7) % NR, deadline[i], i));
+	}
+	for (i = 0; i < NR; i++) {
+		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, -1));
+		ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+		ASSERT_EQ(i, ev.cookie);
+		ASSERT_EQ(tick_at(deadline[i], MS_TICK), ev.fired);
+		EXPECT_INTERRUPTS(i + 1, 0);
+	}
+}
+
+TEST_F(wheel, tickless_one_after_the_other)
+{
+	int i;
+
+	/* Each armed when the one before was read, at distances of every level. */
+	for (i = 0; i < 400; i++) {
+		ASSERT_EQ(0, arm_in(self->fd, i, 3 * MSEC << (i % 30), 0));
+		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, -1));
+		ASSERT_EQ(1, read_all(self->fd));
+		EXPECT_INTERRUPTS(i + 1, 0);
+	}
+}
+
+TEST_F(wheel, tickless_moved_later)
+{
+	__u64 at = self->start;
+
+	/* A look at the tick it once had, and the one at which it is due. */
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 10 * SEC, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 10 * SEC + 1, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + DAY, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 100 * DAY, 0));
+	sleep_until(at + 9 * SEC);
+	EXPECT_INTERRUPTS(0, 0);
+	sleep_until(at + 11 * SEC);
+	EXPECT_INTERRUPTS(1, 1);
+	sleep_until(at + 100 * DAY - SEC);
+	EXPECT_INTERRUPTS(1, 1);
+	sleep_until(at + 100 * DAY + SEC);
+	EXPECT_INTERRUPTS(2, 1);
+	EXPECT_EQ(1, read_all(self->fd));
+
+	/* Moved on, at the same tick: no look but that. */
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 200 * DAY, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 200 * DAY + 1, 0));
+	sleep_until(at + 201 * DAY);
+	EXPECT_INTERRUPTS(3, 1);
+}
+
+TEST_F(wheel, tickless_moved_earlier)
+{
+	__u64 at = self->start;
+
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 100 * DAY, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 10 * DAY, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + 10 * SEC, 0));
+	sleep_until(at + 11 * SEC);
+	EXPECT_INTERRUPTS(1, 0);
+	EXPECT_EQ(1, read_all(self->fd));
+	sleep_until(at + 101 * DAY);
+	EXPECT_INTERRUPTS(1, 0);
+}
+
+TEST_F(wheel, tickless_refreshed)
+{
+	static const __u64 timeouts[] = { 2 * SEC, 60 * SEC, 300 * SEC, HOUR };
+	__u64 looks = 0, fires = 0;
+	int i;
+
+	/* A timeout that every packet pushes back: a look for each timeout. */
+	for (i = 0; i < ARRAY_SIZE(timeouts); i++) {
+		__u64 filed = 0, now, deadline = 0, until;
+
+		now = now_ns();
+		until = now + 20 * timeouts[i];
+		while (now < until) {
+			deadline = now_ns() + timeouts[i];
+			ASSERT_EQ(0, arm_at(self->fd, i, deadline, 0));
+			if (!filed)
+				filed = tick_at(deadline, MS_TICK);
+			now += timeouts[i] / 7;
+			sleep_until(now);
+			if (filed <= now) {
+				looks++;
+				filed = tick_at(deadline, MS_TICK);
+			}
+		}
+		EXPECT_INTERRUPTS(looks + fires, looks);
+		/* Silence. */
+		looks += filed < tick_at(deadline, MS_TICK);
+		fires++;
+		sleep_until(deadline + timeouts[i]);
+		EXPECT_INTERRUPTS(looks + fires, looks);
+		EXPECT_EQ(1, read_all(self->fd));
+	}
+	EXPECT_LE(4 * 19, looks);
+}
+
+TEST_F(wheel, tickless_cancelled)
+{
+	__u64 at = self->start;
+
+	/* The soonest of two: the hrtimer stays, which is one look. */
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + DAY, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 2, at + 90 * DAY, 0));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 1));
+	sleep_until(at + 2 * DAY);
+	EXPECT_INTERRUPTS(1, 1);
+	sleep_until(at + 89 * DAY);
+	EXPECT_INTERRUPTS(1, 1);
+	sleep_until(at + 91 * DAY);
+	EXPECT_INTERRUPTS(2, 1);
+	EXPECT_EQ(1, read_all(self->fd));
+
+	/* The later of two. */
+	at = now_ns();
+	ASSERT_EQ(0, arm_at(self->fd, 1, at + DAY, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 2, at + 90 * DAY, 0));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 2));
+	sleep_until(at + 100 * DAY);
+	EXPECT_INTERRUPTS(3, 1);
+	EXPECT_EQ(1, read_all(self->fd));
+}
+
+TEST_F(wheel, tickless_a_hundred_cancelled)
+{
+	__u64 at = self->start;
+	int i;
+
+	/* The hundred soonest ones, at as many times: still one look. */
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i, at + DAY + i * HOUR, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 100, at + 50 * DAY, 0));
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, i));
+	sleep_until(at + 51 * DAY);
+	EXPECT_INTERRUPTS(2, 1);
+	EXPECT_EQ(1, read_all(self->fd));
+}
+
+TEST_F(wheel, tickless_requests)
+{
+	static const __u64 timeouts[] = { 30 * MSEC, SEC, 60 * SEC, HOUR, 30 * DAY };
+	int i, j;
+
+	/* One request after the other, each answered in time: none at all. */
+	for (j = 0; j < ARRAY_SIZE(timeouts); j++) {
+		for (i = 0; i < 20; i++) {
+			ASSERT_EQ(0, arm_in(self->fd, 1, timeouts[j], 0));
+			sleep_until(now_ns() + timeouts[j] / (i + 2));
+			ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 1));
+			sleep_until(now_ns() + 3 * timeouts[j]);
+		}
+		EXPECT_INTERRUPTS(0, 0);
+	}
+	/* What the last ones left behind makes nobody look either. */
+	ASSERT_EQ(0, arm_in(self->fd, 2, DAY, 0));
+	sleep_until(now_ns() + 2 * DAY);
+	EXPECT_INTERRUPTS(1, 0);
+}
+
+TEST_F(wheel, tickless_shared)
+{
+	__u64 at = tick_at(self->start + 30 * DAY, MS_TICK);
+	int i;
+
+	/* All of a pass's worth in one tick: from its first ns to its last. */
+	for (i = 0; i < MAX_PASS; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i, at - i * (MS_TICK / MAX_PASS), 0));
+	sleep_until(at + DAY);
+	EXPECT_INTERRUPTS(1, 0);
+	EXPECT_EQ(MAX_PASS, read_all(self->fd));
+
+	/* Brought together by slack. */
+	at = now_ns();
+	for (i = 0; i < MAX_PASS; i++) {
+		struct twheel_op op = {
+			.id = i, .deadline = at + DAY + i * SEC, .slack = HOUR,
+		};
+
+		ASSERT_EQ(0, wheel_arm(self->fd, &op));
+	}
+	sleep_until(at + 2 * DAY);
+	EXPECT_INTERRUPTS(2, 0);
+	EXPECT_EQ(MAX_PASS, read_all(self->fd));
+}
+
+TEST_F(wheel, tickless_periods)
+{
+	__u64 at = self->start;
+	int i;
+
+	/* One for each that is read; none for those that nobody reads. */
+	ASSERT_EQ(0, arm_every(self->fd, 1, at + SEC, 7 * SEC, 0));
+	for (i = 0; i < 1000; i++) {
+		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, -1));
+		ASSERT_EQ(1, read_all(self->fd));
+		EXPECT_INTERRUPTS(i + 1, 0);
+	}
+	sleep_until(now_ns() + 100 * DAY);
+	EXPECT_INTERRUPTS(1001, 0);
+	EXPECT_EQ(1, read_all(self->fd));
+}
+
+TEST_F(wheel, tickless_crowd)
+{
+	int i;
+
+	/* As many as a pass takes, over ten ticks: an interrupt for each tick. */
+	for (i = 0; i < MAX_PASS; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i,
+				    self->start + 40 * DAY + i % 10 * MS_TICK, 0));
+	sleep_until(self->start + 41 * DAY);
+	EXPECT_INTERRUPTS(10, 0);
+	EXPECT_EQ(MAX_PASS, read_all(self->fd));
+}
+
+TEST_F(wheel, tickless_heavy)
+{
+	struct twheel_stats s;
+	int i;
+
+	/*
+	 * Ten passes' worth in one upper slot: two looks more to bring it down,
+	 * the second of which leaves the rest to process context.
+	 */
+	for (i = 0; i < 10 * MAX_PASS; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i,
+				    self->start + 40 * DAY + i % 10 * MS_TICK, 0));
+	sleep_until(self->start + 41 * DAY);
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	EXPECT_EQ(10 + 2, s.interrupts);
+	EXPECT_EQ(2, s.idle_interrupts);
+	EXPECT_LT(0, s.works);
+	EXPECT_EQ(10 * MAX_PASS, read_all(self->fd));
+}
+
+/* Bounded */
+
+FIXTURE(million) {
+	struct twheel_event ev[4096];
+	int fd;
+};
+
+FIXTURE_VARIANT(million) {
+	/* Where the slot is: in so many ns; and how far its timers are apart. */
+	__u64 in;
+	__u64 apart;
+};
+
+/* Slots of 4 s, 4 min and 12 days. */
+FIXTURE_VARIANT_ADD(million, at_one_tick) {
+	.in = 12 * SEC, .apart = 0,
+};
+
+FIXTURE_VARIANT_ADD(million, over_a_slot_of_level_2) {
+	.in = 12 * SEC, .apart = 4000,
+};
+
+FIXTURE_VARIANT_ADD(million, over_a_slot_of_level_3) {
+	.in = 20 * 60 * SEC, .apart = 250000,
+};
+
+FIXTURE_VARIANT_ADD(million, in_a_slot_of_level_5) {
+	.in = 60 * DAY, .apart = 4000,
+};
+
+FIXTURE_SETUP(million)
+{
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(million)
+{
+	close(self->fd);
+}
+
+TEST_F(million, bounded_cascade)
+{
+	enum { NR = 1000000, OTHERS = 4000 };
+	struct twheel_setup setup = { .capacity = NR + OTHERS };
+	__u64 slot = MS_TICK << 12, first, last, others, when, latest = 0;
+	__u64 seen = 0, late = 0;
+	struct twheel_stats s;
+	int i, n;
+
+	ASSERT_EQ(0, set_up(self->fd, &setup));
+	/* The start of a slot that has room for them. */
+	while (slot < NR * variant->apart || slot < variant->in / 64)
+		slot *= 64;
+	first = tick_at(now_ns() + variant->in, slot);
+	last = first + NR * variant->apart;
+	ASSERT_EQ(0, arm_range(self->fd, 0, NR, first + 1, variant->apart));
+	/* Others: at each tick around the time when the slot comes down. */
+	others = first - 3500 * MS_TICK;
+	ASSERT_EQ(0, arm_range(self->fd, NR, OTHERS, others, MS_TICK));
+
+	while (seen < NR + OTHERS) {
+		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, -1));
+		while ((n = wheel_read(self->fd, self->ev, ARRAY_SIZE(self->ev))) > 0) {
+			seen += n;
+			for (i = 0; i < n; i++) {
+				when = tick_at(self->ev[i].deadline, MS_TICK);
+				ASSERT_LE(when, self->ev[i].fired);
+				late = self->ev[i].fired - when;
+				if (late > latest)
+					latest = late;
+				if (self->ev[i].id >= NR)
+					ASSERT_GE(MS_TICK, late);
+			}
+		}
+		ASSERT_EQ(-EAGAIN, n);
+	}
+	EXPECT_LE(last, now_ns() + MS_TICK);
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	TH_LOG("%llu interrupts, %llu idle, %llu passes elsewhere, "
+	       "%llu slots and %llu timers brought down, at most %llu in a pass, "
+	       "at most %llu ns late",
+	       s.interrupts, s.idle_interrupts, s.works, s.cascades, s.moves,
+	       s.max_pass, latest);
+	EXPECT_GE(MAX_PASS, s.max_pass);
+	EXPECT_LT(0, s.max_pass);
+	EXPECT_GE(MS_TICK, latest);
+	EXPECT_EQ(NR + OTHERS, s.delivered);
+}
+
+/* Of timers that wait to be read, over many wheels. */
+static __u64 sum_fired(const int *fds, int nr)
+{
+	struct twheel_stats s;
+	__u64 sum = 0;
+	int i;
+
+	for (i = 0; i < nr; i++)
+		sum += wheel_stats(fds[i], &s) ? 1000000000 : s.fired;
+	return sum;
+}
+
+FIXTURE(thousand) {
+	int fds[1000];
+};
+
+FIXTURE_VARIANT(thousand) {
+	int timers;
+};
+
+FIXTURE_VARIANT_ADD(thousand, of_one) {
+	.timers = 1,
+};
+
+FIXTURE_VARIANT_ADD(thousand, of_seven) {
+	.timers = 7,
+};
+
+FIXTURE_VARIANT_ADD(thousand, of_a_hundred) {
+	.timers = 100,
+};
+
+FIXTURE_SETUP(thousand)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(self->fds); i++) {
+		self->fds[i] = wheel_open(O_NONBLOCK);
+		ASSERT_LE(0, self->fds[i]);
+	}
+}
+
+FIXTURE_TEARDOWN(thousand)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(self->fds); i++)
+		close(self->fds[i]);
+}
+
+TEST_F(thousand, bounded_over_wheels)
+{
+	int nr = ARRAY_SIZE(self->fds), i, n, all = nr * variant->timers;
+	__u64 when = tick_at(now_ns() + DAY, MS_TICK);
+	static struct twheel_event ev[128];
+	struct twheel_stats s;
+
+	for (i = 0; i < nr; i++)
+		ASSERT_EQ(0, arm_range(self->fds[i], 0, variant->timers, when, 0));
+	sleep_until(when - MS_TICK / 2);
+	EXPECT_EQ(0, sum_fired(self->fds, nr));
+	/*
+	 * All hrtimers are due in the same softirq, and nobody reads: what
+	 * has come due within the tick is what that softirq has handled.
+	 */
+	sleep_until(when + MS_TICK / 2);
+	EXPECT_EQ(MAX_PASS, sum_fired(self->fds, nr));
+	/* A tick later it is done, in process context. */
+	sleep_until(when + MS_TICK + MS_TICK / 2);
+	EXPECT_EQ(all, sum_fired(self->fds, nr));
+	for (i = 0; i < nr; i++) {
+		ASSERT_EQ(0, wheel_stats(self->fds[i], &s));
+		ASSERT_GE(MAX_PASS, s.max_pass);
+		ASSERT_GE(5, s.interrupts);
+		n = wheel_read(self->fds[i], ev, ARRAY_SIZE(ev));
+		ASSERT_EQ(variant->timers, n);
+		while (n--) {
+			EXPECT_LE(when, ev[n].fired);
+			EXPECT_GE(when + MS_TICK + FEW * nr, ev[n].fired);
+		}
+	}
+}
+
+/* Somebody who waits for one of them does not wait for the others. */
+TEST_F(thousand, bounded_readers_of_one)
+{
+	__u64 when = tick_at(now_ns() + DAY, MS_TICK);
+	int nr = ARRAY_SIZE(self->fds), i;
+	struct twheel_event ev;
+
+	for (i = 0; i < nr; i++)
+		ASSERT_EQ(0, arm_range(self->fds[i], 0, variant->timers, when, 0));
+	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fds[nr - 1], -1));
+	ASSERT_EQ(1, wheel_read(self->fds[nr - 1], &ev, 1));
+	EXPECT_GE(when + 2 * MS_TICK, ev.fired);
+	EXPECT_GE(when + 2 * MS_TICK, now_ns());
+}
+
+TEST_HARNESS_MAIN
