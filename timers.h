@@ -126,11 +126,11 @@ static inline u32 timers_expired(const struct timers *ts)
 	return ts->wheel.queue[WHEEL_DUE - 1].count;
 }
 
-/* Bring a timer's node near, for an operation that comes soon. */
-static inline void timers_prefetch(const struct timers *ts, u32 id)
+/* Fetch a timer for an operation that comes soon; any id will do. */
+static __always_inline void timers_prefetch(const struct timers *ts, u32 id)
 {
-	if (id < ts->wheel.capacity && wheel_has(&ts->wheel, id))
-		prefetch(wheel_node(&ts->wheel, id));
+	if (id < ts->wheel.capacity)
+		wheel_prefetch(&ts->wheel, id);
 }
 
 #endif /* TWHEEL_TIMERS_H */

@@ -66,9 +66,6 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 /* With as many events unread, nobody misses those that could be added. */
 #define PLENTY		(16 * WHEEL_STEP)
 
-/* Operations ahead of the current one whose timers are fetched. */
-#define PREFETCH_AHEAD	8
-
 /*
  * What outlives a call is charged to the caller's cgroup, and when that is at
  * its limit the call fails: nobody is killed for it.
@@ -418,8 +415,8 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 		timers_turn(ts, now);
 		expired = timers_expired(ts);
 		for (; i < nr; i++) {
-			if (i + PREFETCH_AHEAD < nr)
-				timers_prefetch(ts, ops[i + PREFETCH_AHEAD].id);
+			if (i + WHEEL_AHEAD < nr)
+				timers_prefetch(ts, ops[i + WHEEL_AHEAD].id);
 			ret = twheel_do_op(tw, &ops[i], now, &need, &id);
 			if (ret == -EAGAIN)
 				break;

@@ -47,7 +47,6 @@
 #include <linux/bug.h>
 #include <linux/gfp.h>
 #include <linux/log2.h>
-#include <linux/prefetch.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -463,11 +462,22 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 	return min(slot->soonest, max(earliest, soonest));
 }
 
-/* File a timer that is in no list. */
-static __always_inline void file_timer(struct wheel *w, u32 id, u64 expiry,
-				       unsigned int l)
+/* The first timer of a slot, the soonest, or one that makes it heavy. */
+static noinline void note_slot(struct wheel *w, unsigned int l, u64 number, u64 look)
 {
-	struct wheel_node *node = wheel_node(w, id);
+	struct wheel_level *level = &w->level[l];
+	u32 place = number & w->mask;
+	struct wheel_slot *slot = &level->slot[place];
+
+	slot->soonest = min(slot->soonest, look);
+	level->used += !__test_and_set_bit(place, level->map);
+	level->next = min(level->next, slot_opens(w, l, number));
+}
+
+/* File a timer that is in no list. */
+static __always_inline void file_timer(struct wheel *w, u32 id, struct wheel_node *node,
+				       u64 expiry, unsigned int l)
+{
 	struct wheel_level *level;
 	struct wheel_slot *slot;
 	u64 number, look = expiry;
@@ -486,12 +496,6 @@ static __always_inline void file_timer(struct wheel *w, u32 id, u64 expiry,
 	place = number & w->mask;
 	slot = &level->slot[place];
 	filed = slot->filed++;
-	/* The first of a slot, the soonest, or one that makes it heavy. */
-	if (look < slot->soonest || unlikely(!(filed % WHEEL_STEP))) {
-		slot->soonest = min(slot->soonest, look);
-		level->used += !__test_and_set_bit(place, level->map);
-		level->next = min(level->next, slot_opens(w, l, number));
-	}
 	next = slot->head[filed % WHEEL_LISTS];
 	slot->head[filed % WHEEL_LISTS] = id;
 	node->expiry = expiry;
@@ -500,6 +504,16 @@ static __always_inline void file_timer(struct wheel *w, u32 id, u64 expiry,
 	if (next != WHEEL_NIL)
 		wheel_node(w, next)->prev = id;
 	w->filed++;
+	if (look < slot->soonest || unlikely(!(filed % WHEEL_STEP)))
+		note_slot(w, l, number, look);
+}
+
+/* Apart, so that the way of the others stays short. */
+static noinline void move_earlier(struct wheel *w, u32 id, struct wheel_node *node,
+				  u64 expiry, unsigned int level)
+{
+	unlink_filed(w, node);
+	file_timer(w, id, node, expiry, level);
 }
 
 /**
@@ -516,14 +530,12 @@ WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int leve
 {
 	struct wheel_node *node = wheel_node(w, id);
 
-	if (wheel_where(node) == WHEEL_FILED) {
-		if (expiry >= node->expiry) {
-			node->expiry = expiry;
-			return;
-		}
-		unlink_filed(w, node);
-	}
-	file_timer(w, id, expiry, level);
+	if (wheel_where(node) != WHEEL_FILED)
+		file_timer(w, id, node, expiry, level);
+	else if (expiry >= node->expiry)
+		node->expiry = expiry;
+	else
+		move_earlier(w, id, node, expiry, level);
 }
 
 /* Turning */
@@ -705,7 +717,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct due_batch
 		if (expiry <= w->at) {
 			due_insert(due, expiry, id);
 		} else {
-			file_timer(w, id, expiry, wheel_level(w, expiry));
+			file_timer(w, id, node, expiry, wheel_level(w, expiry));
 			w->moves++;
 		}
 		n++;

@@ -24,6 +24,7 @@ typedef int64_t s64;
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define __aligned(x)		__attribute__((aligned(x)))
+#define noinline		__attribute__((__noinline__))
 #define cond_resched()		do { } while (0)
 #define prefetch(x)		__builtin_prefetch(x)
 #define static_assert		_Static_assert

@@ -53,8 +53,8 @@ void work_seed(unsigned int run)
 
 enum op {
 	ARM, ARM_RANDOM,
-	MOVE, PUSH, LATER,
-	CANCEL, CANCEL_SAME, CANCEL_SEQUENCE,
+	MOVE, MOVE_ALONE, PUSH, PUSH_ALONE, LATER,
+	CANCEL, CANCEL_ALONE, CANCEL_SAME, CANCEL_SEQUENCE,
 	EXPIRE, EXPIRE_RANDOM, EXPIRE_MOVED,
 	NR_OPS
 };
@@ -63,9 +63,12 @@ static const char *const op_name[NR_OPS] = {
 	[ARM]		  = "arm, ids in sequence",
 	[ARM_RANDOM]	  = "arm, random ids",
 	[MOVE]		  = "re-arm by cancel and arm, random",
+	[MOVE_ALONE]	  = "cancel and arm, none fetched ahead",
 	[PUSH]		  = "re-arm, random",
+	[PUSH_ALONE]	  = "re-arm, none fetched ahead",
 	[LATER]		  = "push back, random",
 	[CANCEL]	  = "cancel, second random order",
+	[CANCEL_ALONE]	  = "cancel, none fetched ahead",
 	[CANCEL_SAME]	  = "cancel, in the order of re-arms",
 	[CANCEL_SEQUENCE] = "cancel, ids in sequence",
 	[EXPIRE]	  = "expire, armed in sequence",
@@ -103,11 +106,13 @@ static void stop(struct round *r, enum op what, u64 start)
 	cond_resched();
 }
 
-static void arm(struct round *r, enum op what)
+static void do_all(struct round *r, enum op what, void (*op)(const struct batch *),
+		   u32 ahead)
 {
+	struct batch batch = { .work = r->work, .nr = r->nr, .now = r->now, .ahead = ahead };
 	u64 start = host_busy_ns();
 
-	r->peer->arm(r->work, r->nr, r->now);
+	op(&batch);
 	stop(r, what, start);
 }
 
@@ -115,25 +120,31 @@ static void arm_in_sequence(struct round *r)
 {
 	work_in_sequence(r->work, r->nr);
 	work_deadlines(r->work, r->nr, r->span);
-	arm(r, ARM);
+	do_all(r, ARM, r->peer->arm, 0);
 }
 
-static void move(struct round *r, enum op what)
-{
-	u64 start = host_busy_ns();
-
-	if (what == MOVE)
-		r->peer->move(r->work, r->nr, r->now);
-	else
-		r->peer->push(r->work, r->nr, r->now);
-	stop(r, what, start);
-}
-
-static void move_at_random(struct round *r, enum op what)
+static void arm_at_random(struct round *r)
 {
 	work_shuffle(r->work, r->nr);
 	work_deadlines(r->work, r->nr, r->span);
-	move(r, what);
+	do_all(r, ARM_RANDOM, r->peer->arm, AHEAD);
+}
+
+/* Arm all, and then move them, each to any time. */
+static void move(struct round *r, enum op what, void (*op)(const struct batch *), u32 ahead)
+{
+	arm_in_sequence(r);
+	work_shuffle(r->work, r->nr);
+	work_deadlines(r->work, r->nr, r->span);
+	do_all(r, what, op, ahead);
+}
+
+static void push_back(struct round *r)
+{
+	work_shuffle(r->work, r->nr);
+	for (u32 i = 0; i < r->nr; i++)
+		r->work[i].ticks += r->span / 8;
+	do_all(r, LATER, r->peer->push, AHEAD);
 }
 
 static int check_none_armed(const struct round *r)
@@ -143,22 +154,26 @@ static int check_none_armed(const struct round *r)
 	return armed ? host_fail("timers that should not be are still armed:", armed) : 0;
 }
 
-static int cancel(struct round *r, enum op what)
+static int cancel(struct round *r, enum op what, u32 ahead)
 {
-	u64 start = host_busy_ns();
-
-	r->peer->cancel(r->work, r->nr);
-	stop(r, what, start);
+	do_all(r, what, r->peer->cancel, ahead);
 	return check_none_armed(r);
+}
+
+static int cancel_at_random(struct round *r, enum op what, u32 ahead)
+{
+	work_shuffle(r->work, r->nr);
+	return cancel(r, what, ahead);
 }
 
 /* Expire all, the last of them due within @span. */
 static int expire(struct round *r, enum op what, u64 span)
 {
+	struct batch batch = { .work = r->work, .nr = r->nr, .now = r->now };
 	u64 from = r->now, to, start, cookies = 0;
 	struct seen seen = {};
 
-	r->peer->record(r->work, r->nr, r->now);
+	r->peer->record(&batch);
 	for (u32 id = 0; id < r->nr; id++)
 		cookies += cookie_of(id);
 
@@ -179,23 +194,26 @@ static int expire(struct round *r, enum op what, u64 span)
 
 static int round_of_ops(struct round *r)
 {
+	const struct peer *peer = r->peer;
 	int ret;
 
-	arm_in_sequence(r);
-	move_at_random(r, MOVE);
-	work_shuffle(r->work, r->nr);
-	ret = cancel(r, CANCEL);
+	move(r, MOVE, peer->move, AHEAD);
+	ret = cancel_at_random(r, CANCEL, AHEAD);
+	if (ret)
+		return ret;
+
+	move(r, PUSH_ALONE, peer->push, 0);
+	ret = cancel_at_random(r, CANCEL_ALONE, 0);
+	if (ret)
+		return ret;
+
+	move(r, MOVE_ALONE, peer->move, 0);
+	ret = cancel(r, CANCEL_SAME, AHEAD);
 	if (ret)
 		return ret;
 
 	arm_in_sequence(r);
-	move_at_random(r, MOVE);
-	ret = cancel(r, CANCEL_SAME);
-	if (ret)
-		return ret;
-
-	arm_in_sequence(r);
-	ret = cancel(r, CANCEL_SEQUENCE);
+	ret = cancel(r, CANCEL_SEQUENCE, 0);
 	if (ret)
 		return ret;
 
@@ -204,19 +222,13 @@ static int round_of_ops(struct round *r)
 	if (ret)
 		return ret;
 
-	work_shuffle(r->work, r->nr);
-	work_deadlines(r->work, r->nr, r->span);
-	arm(r, ARM_RANDOM);
+	arm_at_random(r);
 	ret = expire(r, EXPIRE_RANDOM, r->span);
 	if (ret)
 		return ret;
 
-	arm_in_sequence(r);
-	move_at_random(r, PUSH);
-	work_shuffle(r->work, r->nr);
-	for (u32 i = 0; i < r->nr; i++)
-		r->work[i].ticks += r->span / 8;
-	move(r, LATER);
+	move(r, PUSH, peer->push, AHEAD);
+	push_back(r);
 	return expire(r, EXPIRE_MOVED, r->span + r->span / 8);
 }
 
@@ -227,7 +239,7 @@ static int run_of_ops(const char *part, const struct peer *peer, u32 nr, u32 spa
 	int ret;
 
 	work_seed(run);
-	r.work = host_alloc((size_t)nr * sizeof(*r.work));
+	r.work = host_alloc((nr + (size_t)AHEAD) * sizeof(*r.work));
 	if (!r.work || !peer->open(nr, r.now)) {
 		ret = host_fail("no memory for timers:", nr);
 		goto out;
@@ -257,14 +269,15 @@ int loops_ops(const char *part, u32 nr, u32 span, unsigned int run)
 #define HOT_WORK	16384U
 #define HOT_ROUNDS	16U
 
-static u64 hot_rounds(void (*op)(const struct work *, u32, u64), const struct work *work)
+static u64 hot_rounds(void (*op)(const struct batch *), const struct work *work)
 {
+	struct batch batch = { .work = work, .nr = HOT_WORK, .now = START };
 	u64 start;
 
-	op(work, HOT_WORK, START);
+	op(&batch);
 	start = host_busy_ns();
 	for (unsigned int i = 0; i < HOT_ROUNDS; i++)
-		op(work, HOT_WORK, START);
+		op(&batch);
 	return host_busy_ns() - start;
 }
 
@@ -283,7 +296,7 @@ int loops_hot(const char *part, u32 nr, unsigned int run)
 	}
 	work_in_sequence(all, nr);
 	work_deadlines(all, nr, 300000);
-	peer_wheel.arm(all, nr, START);
+	peer_wheel.arm(&(struct batch){ .work = all, .nr = nr, .now = START });
 	cond_resched();
 	work_shuffle(all, nr);
 	for (u32 i = 0; i < HOT_WORK; i++)

@@ -11,12 +11,12 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include <linux/prefetch.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #else
 #include "../../compat/user.h"
-#define noinline	__attribute__((noinline))
 
 static inline void barrier(void)
 {
@@ -28,6 +28,24 @@ static inline void barrier(void)
 struct work {
 	u32	id;
 	u32	ticks;
+};
+
+/* Which timer of a batch is fetched ahead; the wheel's WHEEL_AHEAD. */
+#define AHEAD		16U
+
+/**
+ * struct batch - what is to be done
+ * @work: with which timers; behind them are @ahead others that can be fetched
+ * @nr: how many
+ * @now: the tick that it is
+ * @ahead: how many further on is the timer whose record is fetched meanwhile,
+ *	as TWHEEL_SUBMIT does; 0: none is
+ */
+struct batch {
+	const struct work	*work;
+	u32			nr;
+	u64			now;
+	u32			ahead;
 };
 
 /* What an owner keeps of a timer beside what the wheel or the heap needs. */
@@ -87,7 +105,7 @@ static inline void see(struct seen *seen, struct event *event,
  * @move: armed timers: taken out and put in anew
  * @push: armed timers: in the cheapest way
  * @cancel: armed timers
- * @record: what the owner keeps of timers whose deadline is @now + ticks
+ * @record: what the owner keeps of the timers that are armed
  * @expire: let the time go from tick @from to @to, and take what is due
  * @armed: how many timers are
  * @close: give all back
@@ -97,11 +115,11 @@ static inline void see(struct seen *seen, struct event *event,
 struct peer {
 	const char	*name;
 	bool		(*open)(u32 nr, u64 now);
-	void		(*arm)(const struct work *work, u32 nr, u64 now);
-	void		(*move)(const struct work *work, u32 nr, u64 now);
-	void		(*push)(const struct work *work, u32 nr, u64 now);
-	void		(*cancel)(const struct work *work, u32 nr);
-	void		(*record)(const struct work *work, u32 nr, u64 now);
+	void		(*arm)(const struct batch *batch);
+	void		(*move)(const struct batch *batch);
+	void		(*push)(const struct batch *batch);
+	void		(*cancel)(const struct batch *batch);
+	void		(*record)(const struct batch *batch);
 	void		(*expire)(u64 from, u64 to, struct seen *seen);
 	u32		(*armed)(void);
 	void		(*close)(void);

@@ -33,51 +33,58 @@ static bool open_heap(u32 nr, u64 now)
 	return timers && heap.item;
 }
 
-static void arm(const struct work *work, u32 nr, u64 now)
+static inline struct heap_timer *next_timer(const struct batch *b, u32 i)
 {
-	for (; nr; work++, nr--) {
-		struct heap_timer *timer = &timers[work->id];
+	if (b->ahead)
+		prefetch(&timers[b->work[i + b->ahead].id]);
+	return &timers[b->work[i].id];
+}
 
-		timer->deadline = now + work->ticks;
+static void arm(const struct batch *b)
+{
+	for (u32 i = 0; i < b->nr; i++) {
+		struct heap_timer *timer = next_timer(b, i);
+
+		timer->deadline = b->now + b->work[i].ticks;
 		heap_add(&heap, timer);
 	}
 }
 
 /* Taken out and put in again. */
-static void move(const struct work *work, u32 nr, u64 now)
+static void move(const struct batch *b)
 {
-	for (; nr; work++, nr--) {
-		struct heap_timer *timer = &timers[work->id];
+	for (u32 i = 0; i < b->nr; i++) {
+		struct heap_timer *timer = next_timer(b, i);
 
 		heap_take(&heap, timer->place);
-		timer->deadline = now + work->ticks;
+		timer->deadline = b->now + b->work[i].ticks;
 		heap_add(&heap, timer);
 	}
 }
 
-static void push(const struct work *work, u32 nr, u64 now)
+static void push(const struct batch *b)
 {
-	for (; nr; work++, nr--) {
-		struct heap_timer *timer = &timers[work->id];
+	for (u32 i = 0; i < b->nr; i++) {
+		struct heap_timer *timer = next_timer(b, i);
 
-		timer->deadline = now + work->ticks;
+		timer->deadline = b->now + b->work[i].ticks;
 		heap_settle(&heap, timer->place, timer);
 	}
 }
 
-static void cancel(const struct work *work, u32 nr)
+static void cancel(const struct batch *b)
 {
-	for (; nr; work++, nr--)
-		heap_take(&heap, timers[work->id].place);
+	for (u32 i = 0; i < b->nr; i++)
+		heap_take(&heap, next_timer(b, i)->place);
 }
 
-static void record(const struct work *work, u32 nr, u64 now)
+static void record(const struct batch *b)
 {
-	for (; nr; work++, nr--) {
-		struct record *r = &timers[work->id].record;
+	for (u32 i = 0; i < b->nr; i++) {
+		struct record *r = &timers[b->work[i].id].record;
 
-		r->cookie = cookie_of(work->id);
-		r->deadline = now + work->ticks;
+		r->cookie = cookie_of(b->work[i].id);
+		r->deadline = b->now + b->work[i].ticks;
 		r->generation++;
 	}
 }

@@ -12,37 +12,55 @@ static bool open_wheel(u32 nr, u64 now)
 	return wheel && unit_open(wheel, nr, 5000, now);
 }
 
-static void loop_arm(const struct work *work, u32 nr, u64 now)
-{
-	struct wheel *w = wheel;
+static_assert(AHEAD == WHEEL_AHEAD);
 
-	for (; nr; work++, nr--)
+static __always_inline void fetch(const struct wheel *w, const struct work *work, u32 ahead)
+{
+	if (ahead)
+		wheel_prefetch(w, work[ahead].id);
+}
+
+static void loop_arm(const struct batch *b)
+{
+	const struct work *work, *end = b->work + b->nr;
+	struct wheel *w = wheel;
+	u64 now = b->now;
+
+	for (work = b->work; work < end; work++) {
+		fetch(w, work, b->ahead);
 		unit_file(w, work->id, now + work->ticks);
+	}
 }
 
 /* Taken out and filed, whether it is due sooner or later than before. */
-static void loop_move(const struct work *work, u32 nr, u64 now)
+static void loop_move(const struct batch *b)
 {
+	const struct work *work, *end = b->work + b->nr;
 	struct wheel *w = wheel;
+	u64 now = b->now;
 
-	for (; nr; work++, nr--) {
+	for (work = b->work; work < end; work++) {
+		fetch(w, work, b->ahead);
 		wheel_unlink(w, work->id);
 		unit_file(w, work->id, now + work->ticks);
 	}
 }
 
-static void loop_cancel(const struct work *work, u32 nr)
+static void loop_cancel(const struct batch *b)
 {
+	const struct work *work, *end = b->work + b->nr;
 	struct wheel *w = wheel;
 
-	for (; nr; work++, nr--)
+	for (work = b->work; work < end; work++) {
+		fetch(w, work, b->ahead);
 		wheel_unlink(w, work->id);
+	}
 }
 
-static void loop_record(const struct work *work, u32 nr, u64 now)
+static void loop_record(const struct batch *b)
 {
-	for (; nr; work++, nr--)
-		unit_record(wheel, work->id, now + work->ticks);
+	for (u32 i = 0; i < b->nr; i++)
+		unit_record(wheel, b->work[i].id, b->now + b->work[i].ticks);
 }
 
 static void loop_expire(u64 from, u64 to, struct seen *seen)
