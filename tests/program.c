@@ -625,6 +625,17 @@ static const char *pass_to_timer(const struct step *s)
 }
 
 /*
+ * How many timers wait in the slot of a tick: those that are due, and those that
+ * have been moved later since, of which it has to be found out.
+ */
+static unsigned int in_tick(u64 tick)
+{
+	const struct wheel_level *level = &ts.wheel.level[0];
+
+	return tick > level->hand ? level->slot[tick & ts.wheel.mask].filed : 0;
+}
+
+/*
  * A device that keeps up: whatever else comes down, it handles no more than a
  * step for each level and as many as can be brought down in a tick, and what is
  * due is found at its tick. So a heavy slot has to come down ahead of need.
@@ -651,6 +662,7 @@ static const char *keep_up(const struct step *s)
 		now = max(now, next);
 		for (; t && t->due <= now / ts.tick; t = t->next)
 			budget++;
+		budget = max(budget, ts.wheel.rate + in_tick(now / ts.tick));
 		tell("\tnow %llu (tick %llu), budget %llu\n", ull(now), ull(now / ts.tick),
 		     ull(budget));
 		error = advance(budget + WHEEL_STEP * ts.wheel.nr_levels);
