@@ -65,9 +65,6 @@
 #define LIST_LEVEL_SHIFT	16
 #define LIST_PLACE_SHIFT	3
 
-/* Slots of level 0 whose timers are fetched ahead of time. */
-#define FETCH_SLOTS	6
-
 #define WHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
 			 __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
@@ -791,20 +788,6 @@ WHEEL_API void wheel_turn(struct wheel *w, u64 now)
 		turn(w, min(now, next - 1));
 }
 
-/* Go on to the next slot of level 0 whose timers are to be fetched. */
-static u64 fetch_slot(const struct wheel *w, u64 after)
-{
-	const struct wheel_level *level = &w->level[0];
-	u64 number = after ? first_slot(w, level, after) : 0;
-	const struct wheel_slot *slot = &level->slot[number & w->mask];
-
-	if (number)
-		for (unsigned int i = 0; i < min(slot->filed, WHEEL_LISTS); i++)
-			if (slot->head[i] != WHEEL_NIL)
-				prefetch(wheel_node(w, slot->head[i]));
-	return number;
-}
-
 /*
  * Empty slots of level 0, one after the other, until one of them is left open,
  * or has sent timers up, or lies behind @until.  Returns how many timers.  No
@@ -814,17 +797,13 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct due_batch *due,
 			      unsigned int budget)
 {
 	struct wheel_level *level = &w->level[0];
-	u64 fetched = level->hand, moves = w->moves;
+	u64 moves = w->moves;
 	unsigned int done = 0;
 	u64 number;
-
-	for (unsigned int i = 0; i < FETCH_SLOTS && fetched; i++)
-		fetched = fetch_slot(w, fetched);
 
 	while ((number = first_slot(w, level, level->hand)) && number <= until &&
 	       done < budget && due->nr < WHEEL_STEP &&
 	       w->moves == moves && !(w->open & BIT(0))) {
-		fetched = fetch_slot(w, fetched);
 		set_hand(w, 0, number);
 		w->at = number;
 		w->open |= BIT(0);
