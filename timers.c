@@ -98,13 +98,16 @@ static u64 file_tick(const struct timers *ts, u64 deadline, unsigned int slack)
 	return max(expiry_of(ts, deadline, slack) + ts->shift, ts->wheel.at + 1);
 }
 
-/* What the wheel asks of a timer that was filed before the clock was set back. */
-static u64 timers_look(struct wheel *w, u32 id)
+/* What the wheel asks of timers that were filed before the clock was set back. */
+static void timers_look(struct wheel *w, struct wheel_batch *batch)
 {
 	const struct timers *ts = container_of(w, struct timers, wheel);
-	const struct timer *t = wheel_load(w, id);
 
-	return expiry_of(ts, t->deadline, t->slack) + ts->shift;
+	for (unsigned int i = 0; i < batch->nr; i++) {
+		const struct timer *t = wheel_load(w, batch->id[i]);
+
+		batch->expiry[i] = expiry_of(ts, t->deadline, t->slack) + ts->shift;
+	}
 }
 
 /*

@@ -628,20 +628,8 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 	return true;
 }
 
-/**
- * struct due_batch - timers on their way to the due queue, in order of ticks
- * @expiry: their ticks
- * @id: which they are
- * @nr: how many
- */
-struct due_batch {
-	u64		expiry[WHEEL_STEP];
-	u32		id[WHEEL_STEP];
-	unsigned int	nr;
-};
-
 /* Most come in order, and they are few. */
-static void due_insert(struct due_batch *batch, u64 expiry, u32 id)
+static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
 {
 	unsigned int i = batch->nr++;
 
@@ -653,13 +641,38 @@ static void due_insert(struct due_batch *batch, u64 expiry, u32 id)
 	batch->id[i] = id;
 }
 
+/*
+ * Ask the owner of a batch; leaves those in it that are due, in order.  Others
+ * are filed again, or let go.
+ */
+static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
+{
+	unsigned int nr = batch->nr;
+
+	w->look(w, batch);
+	batch->nr = 0;
+	for (unsigned int i = 0; i < nr; i++) {
+		u64 expiry = batch->expiry[i];
+		u32 id = batch->id[i];
+
+		if (expiry <= w->at) {
+			due_insert(batch, expiry, id);
+		} else if (expiry != WHEEL_NEVER) {
+			file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
+			w->moves++;
+		}
+	}
+}
+
 /* Put a batch at the end of the due queue, and begin a new one. */
-static void due_append(struct wheel *w, struct due_batch *batch, u64 stamp)
+static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 {
 	const u32 kind = (u32)WHEEL_DUE << WHEEL_WHERE_SHIFT;
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
 	u32 prev = PREV_HEAD, *link = &due->head;
 
+	if (unlikely(w->look) && batch->nr)
+		look_at(w, batch);
 	if (!batch->nr)
 		return;
 	if (due->tail != WHEEL_NIL) {
@@ -684,9 +697,10 @@ static void due_append(struct wheel *w, struct due_batch *batch, u64 stamp)
 
 /*
  * Take timers out of the open slot of a level, from each list in turn: those
- * that are due go to the batch, the others are filed again.  Returns how many.
+ * that are due go to the batch, the others are filed again.  If the owner is to
+ * be asked, all go to the batch.  Returns how many.
  */
-static unsigned int empty_slot(struct wheel *w, unsigned int l, struct due_batch *due,
+static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_batch *due,
 			       unsigned int budget)
 {
 	u32 place = w->level[l].hand & w->mask;
@@ -709,9 +723,11 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct due_batch
 		if (node->next != WHEEL_NIL)
 			prefetch(wheel_node(w, node->next));
 		expiry = node->expiry;
-		if (expiry <= w->at && unlikely(w->look))
-			expiry = w->look(w, id);
-		if (expiry <= w->at) {
+		if (unlikely(w->look)) {
+			node->prev = PREV_OUT;
+			due->id[due->nr] = id;
+			due->expiry[due->nr++] = expiry;
+		} else if (expiry <= w->at) {
 			due_insert(due, expiry, id);
 		} else {
 			file_timer(w, id, node, expiry, wheel_level(w, expiry));
@@ -793,7 +809,7 @@ WHEEL_API void wheel_turn(struct wheel *w, u64 now)
  * or has sent timers up, or lies behind @until.  Returns how many timers.  No
  * timers go round level 0, because there are others above it.
  */
-static unsigned int run_ticks(struct wheel *w, u64 until, struct due_batch *due,
+static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *due,
 			      unsigned int budget)
 {
 	struct wheel_level *level = &w->level[0];
@@ -854,7 +870,7 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				     unsigned int budget)
 {
-	struct due_batch due;
+	struct wheel_batch due;
 	unsigned int done = 0;
 
 	for (due.nr = 0; done < budget;) {
@@ -870,8 +886,15 @@ WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 		l = soonest_level(w);
 		if (w->level[l].next > now) {
 			turn(w, now);
-			if (!w->open)
-				break;
+			if (!w->open) {
+				u64 moves = w->moves;
+
+				/* What is filed again may be due by now. */
+				due_append(w, &due, stamp);
+				if (w->moves == moves)
+					break;
+				continue;
+			}
 		} else if (!l && w->nr_levels > 1) {
 			done += run_ticks(w, min(now, upper_next(w) - 1), &due, budget - done);
 			continue;

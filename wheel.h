@@ -140,6 +140,29 @@ struct wheel_queue {
 };
 
 /**
+ * struct wheel_batch - timers that were taken out of their slots together
+ * @expiry: their ticks
+ * @id: which they are
+ * @nr: how many
+ */
+struct wheel_batch {
+	u64		expiry[WHEEL_STEP];
+	u32		id[WHEEL_STEP];
+	unsigned int	nr;
+};
+
+struct wheel;
+
+/**
+ * typedef wheel_look - an owner's answer to when timers really are due
+ * @w: the wheel
+ * @batch: timers in no list, with the ticks that they were filed for; to be
+ *	changed to the real ones.  WHEEL_NEVER: the timer is let go, and its
+ *	owner's.
+ */
+typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
+
+/**
  * struct wheel - a timing wheel
  * @chunk: directory of the chunks, by id; NULL until the first is added
  * @nr_chunks: how many there are
@@ -157,8 +180,8 @@ struct wheel_queue {
  * @cascades: upper slots opened, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
- * @look: asked of each timer whose tick has come, for the tick at which it
- *	really is due; NULL: the one that it was filed with
+ * @look: asked of all timers that come out of a slot; NULL: each is due at the
+ *	tick that it was filed for
  * @end: of each level, the first tick that its ring does not reach; behind the
  *	last level, WHEEL_NEVER
  * @level: the levels, finest first
@@ -180,7 +203,7 @@ struct wheel {
 	u64			cascades;
 	struct wheel_queue	queue[2];
 	size_t			memory;
-	u64			(*look)(struct wheel *w, u32 id);
+	wheel_look		*look;
 	u64			end[WHEEL_MAX_LEVELS + 1];
 	struct wheel_level	level[WHEEL_MAX_LEVELS];
 };
