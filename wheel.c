@@ -705,6 +705,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 {
 	u32 place = w->level[l].hand & w->mask;
 	struct wheel_slot *slot = &w->level[l].slot[place];
+	const u64 at = w->look ? WHEEL_NEVER : w->at;
 	unsigned int list, n;
 
 	budget = min3(budget, WHEEL_STEP - due->nr, slot->filed);
@@ -723,11 +724,11 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 		if (node->next != WHEEL_NIL)
 			prefetch(wheel_node(w, node->next));
 		expiry = node->expiry;
-		if (unlikely(w->look)) {
+		if (expiry <= at && unlikely(w->look)) {
 			node->prev = PREV_OUT;
 			due->id[due->nr] = id;
 			due->expiry[due->nr++] = expiry;
-		} else if (expiry <= w->at) {
+		} else if (expiry <= at) {
 			due_insert(due, expiry, id);
 		} else {
 			file_timer(w, id, node, expiry, wheel_level(w, expiry));

@@ -35,9 +35,11 @@
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
  * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
  *            without CAP_SYS_RESOURCE
- * EBUSY      setup comes too late: the wheel is in use
+ * EBUSY      setup comes too late: the wheel is in use; words are mapped too
+ *            late: the timers are in use
  * EEXIST     TWHEEL_ARM_NEW, and the timer is armed
- * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed
+ * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed; TWHEEL_ARM_STORED,
+ *            and its word is not mapped
  * ESTALE     the generation given is not the timer's: it was armed again
  * ENOSPC     every id of the wheel is in use
  * EDQUOT     the user's limit on wheels or timers is reached
@@ -137,7 +139,7 @@ struct twheel_features {
 	__u32		reserved;
 };
 
-/* Words and the event ring can be mapped (not in this kernel yet). */
+/* Words can be mapped; and the event ring. */
 #define TWHEEL_FEATURE_WORDS	(1ULL << 0)
 #define TWHEEL_FEATURE_RING	(1ULL << 1)
 
@@ -159,7 +161,9 @@ struct twheel_features {
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY;
  *	0: TWHEEL_DEFAULT_CAPACITY
  * @delivery: TWHEEL_DELIVER_*
- * @ring_entries: of the event ring, with TWHEEL_DELIVER_RING; else 0
+ * @ring_entries: of the event ring, with TWHEEL_DELIVER_RING: 1 to
+ *	TWHEEL_MAX_RING, rounded up to a power of two, and to at least 256;
+ *	0: TWHEEL_DEFAULT_RING.  Else 0
  * @reserved: 0
  * @words_offset: out: where to mmap the words; 0: there are none
  * @ring_offset: out: where to mmap the event ring; 0: there is none
@@ -185,8 +189,80 @@ struct twheel_setup {
 /* @clock is given. */
 #define TWHEEL_SETUP_CLOCK	(1U << 0)
 
+/* Events are read; or are in a ring that is mapped. */
 #define TWHEEL_DELIVER_READ	0U
 #define TWHEEL_DELIVER_RING	1U
+
+#define TWHEEL_MAX_RING		(1U << 20)
+#define TWHEEL_DEFAULT_RING	4096U
+
+/**
+ * struct twheel_word - what a daemon and the kernel share of a timer
+ * @deadline: written by the daemon: when the timer is due; 0: not wanted.  The
+ *	kernel writes it on behalf of a caller only: arm, cancel, drain, read.
+ * @filed: written by the kernel, a promise: every deadline at or after this one
+ *	is looked at in time.  0: the kernel is not looking.
+ *
+ * Mapped with MAP_SHARED from @words_offset of struct twheel_setup, one for each
+ * id in turn, before timers of the mapped ids are armed (EBUSY).  The mapping
+ * brings all memory that these timers need.  docs/words.md says why the rules
+ * are these:
+ *
+ * To arm, shorten or extend a timer, exchange @deadline (sequentially
+ * consistent) and then load @filed.  If @deadline - 1 < @filed - 1, unsigned,
+ * the kernel would look too late: arm the timer with TWHEEL_ARM_STORED.
+ *
+ * To cancel, a plain store of 0 is enough.  To extend, a plain store is enough
+ * for the thread that also takes the timer's events.
+ *
+ * An event from the ring counts only if @deadline can be swapped
+ * (compare-and-swap) from that of the event to 0, or of a periodic timer to the
+ * next.  If not, it is stale: drop it, and make the test above.  read() does
+ * that by itself.
+ */
+struct twheel_word {
+	__aligned_u64	deadline;
+	__aligned_u64	filed;
+};
+
+/**
+ * struct twheel_entry - an event in the ring
+ * @id: the timer
+ * @flags: TWHEEL_EVENT_*, and from TWHEEL_ENTRY_OVERRUNS on, in the upper 24
+ *	bits, the periods that passed beyond this one.  A periodic timer goes on
+ *	at @deadline + (overruns + 1) * interval; its consumer stores that.
+ * @deadline: when it was due; what @deadline of its word must be
+ */
+struct twheel_entry {
+	__u32		id;
+	__u32		flags;
+	__aligned_u64	deadline;
+};
+
+#define TWHEEL_ENTRY_OVERRUNS	8
+
+/**
+ * struct twheel_ring - the first page of the event ring
+ * @tail: entries written so far; by the kernel, release
+ * @waiting: events that wait in the wheel for room in the ring
+ * @entries: in the ring, a power of two
+ * @reserved: 0
+ * @head: entries taken so far; by the consumer, release
+ *
+ * Mapped with MAP_SHARED from @ring_offset of struct twheel_setup; entry number
+ * n stands at n modulo @entries, behind TWHEEL_RING_HEADER bytes.  A consumer
+ * that finds the ring empty and @waiting not 0 makes a call: any submit (with
+ * @nr 0, if there is nothing to do), or poll().
+ */
+struct twheel_ring {
+	__u32		tail;
+	__u32		waiting;
+	__u32		entries;
+	__u32		reserved[13];
+	__u32		head;
+};
+
+#define TWHEEL_RING_HEADER	4096U
 
 /**
  * struct twheel_op - arm or cancel a timer
@@ -235,6 +311,11 @@ struct twheel_op {
 #define TWHEEL_ARM_NEW		(1U << 1)
 /* Only if the timer is armed (ENOENT). */
 #define TWHEEL_ARM_MOVE		(1U << 2)
+/*
+ * Look at the deadline in the timer's word; the interval, slack, count and cookie
+ * stay as they were, and all other fields but @id must be 0.
+ */
+#define TWHEEL_ARM_STORED	(1U << 3)
 
 /**
  * struct twheel_submit - many operations in one call (TWHEEL_IOC_SUBMIT)
