@@ -29,6 +29,7 @@
 #endif
 
 #include "timers.h"
+#include "words.h"
 
 static_assert(sizeof(struct timer) == WHEEL_LOAD);
 static_assert(TWHEEL_MAX_CAPACITY == WHEEL_MAX_CAPACITY);
@@ -98,17 +99,7 @@ static u64 file_tick(const struct timers *ts, u64 deadline, unsigned int slack)
 	return max(expiry_of(ts, deadline, slack) + ts->shift, ts->wheel.at + 1);
 }
 
-/* What the wheel asks of timers that were filed before the clock was set back. */
-static void timers_look(struct wheel *w, struct wheel_batch *batch)
-{
-	const struct timers *ts = container_of(w, struct timers, wheel);
-
-	for (unsigned int i = 0; i < batch->nr; i++) {
-		const struct timer *t = wheel_load(w, batch->id[i]);
-
-		batch->expiry[i] = expiry_of(ts, t->deadline, t->slack) + ts->shift;
-	}
-}
+static void timers_look(struct wheel *w, struct wheel_batch *batch);
 
 /*
  * The wheel's time.  It does not go back: when the clock was set back, the wheel
@@ -192,11 +183,17 @@ static bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 dea
 	       wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT;
 }
 
+static enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline);
+static u64 word_deadline(const struct twheel_word *word);
+
 static enum twheel_state timer_state(const struct timers *ts, u32 id)
 {
 	enum wheel_where where = wheel_where(wheel_node(&ts->wheel, id));
+	const struct twheel_word *word = word_of(ts, id);
 	const struct timer *t = timer_of(ts, id);
 
+	if (word)
+		return word_state(ts, id, word_deadline(word));
 	if (where == WHEEL_FILED)
 		return TWHEEL_STATE_PENDING;
 	if (where == WHEEL_DUE)
@@ -285,7 +282,8 @@ static int free_id(struct timers *ts, u32 *id, enum timers_need *need)
  */
 WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
 {
-	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE;
+	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE |
+			  TWHEEL_ARM_STORED;
 
 	/* The plain one-shot, which is nearly all of them. */
 	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
@@ -295,6 +293,12 @@ WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *
 		return -EOPNOTSUPP;
 	if (op->reserved)
 		return -EINVAL;
+	if (op->flags & TWHEEL_ARM_STORED) {
+		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
+		    op->slack || op->cookie || op->count || op->generation)
+			return -EINVAL;
+		return op->id < ts->wheel.capacity ? 0 : -ERANGE;
+	}
 	if (op->flags & TWHEEL_ARM_NEW && op->flags & TWHEEL_ARM_MOVE)
 		return -EINVAL;
 	if (op->count && !op->interval)
@@ -348,6 +352,8 @@ static bool level_missing(const struct timers *ts, u64 expiry, unsigned int leve
 	return ts->settable && wheel_reach_missing(w, max(expiry, period));
 }
 
+#include "words.c"
+
 /**
  * timers_arm() - arm or move a timer
  * @ts: the timers, turned to @now
@@ -368,10 +374,13 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	unsigned int level = 0;
 	enum wheel_where where;
 	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
+	struct twheel_word *word;
 	struct timer *t;
 	u32 id = op->id;
 	int ret;
 
+	if (unlikely(op->flags & TWHEEL_ARM_STORED))
+		return words_arm(ts, op, now, need);
 	if (unlikely(id == TWHEEL_ID_ANY)) {
 		ret = free_id(ts, need_id, need);
 		if (ret)
@@ -421,19 +430,24 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	op->generation = t->generation;
 	op->state = state;
 
+	word = word_of(ts, id);
+	if (unlikely(word))
+		xchg(&word->deadline, deadline);
 	where = wheel_where(wheel_node(w, id));
 	if (likely(deadline > now)) {
 		if (unlikely(where == WHEEL_DUE || where == WHEEL_POOL))
 			wheel_unlink(w, id);
 		wheel_file(w, id, expiry, level);
-		return 0;
+	} else {
+		if (where != WHEEL_OUT)
+			wheel_unlink(w, id);
+		if (deadline)
+			timer_due(ts, id, now);
+		else
+			timer_end(ts, id, TIMER_NONE);
 	}
-	if (where != WHEEL_OUT)
-		wheel_unlink(w, id);
-	if (deadline)
-		timer_due(ts, id, now);
-	else
-		timer_end(ts, id, TIMER_NONE);
+	if (unlikely(word))
+		word_promise(ts, id, word);
 	return 0;
 }
 
@@ -446,6 +460,7 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
  */
 WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
 {
+	struct twheel_word *word = word_of(ts, op->id);
 	u32 id = op->id;
 	struct timer *t;
 
@@ -456,12 +471,15 @@ WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	op->generation = t->generation;
-	op->state = timer_state(ts, id);
+	op->state = word ? word_state(ts, id, word_cancel(word)) : timer_state(ts, id);
 	if (state_armed(op->state))
 		ts->cancels++;
+	/* With a word it stays filed: that is found out when it is looked at. */
+	if (word && wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_FILED)
+		return 0;
 	if (timer_claimed(ts, id)) {
 		timer_end(ts, id, TIMER_NONE);
-	} else if (state_armed(op->state)) {
+	} else if (wheel_where(wheel_node(&ts->wheel, id)) != WHEEL_OUT && state_armed(op->state)) {
 		wheel_unlink(&ts->wheel, id);
 		timer_end(ts, id, TIMER_NONE);
 	}
@@ -472,7 +490,9 @@ WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
 static void timer_tell(const struct timers *ts, u32 id, enum twheel_state state,
 		       u64 now, struct twheel_timer *record)
 {
+	const struct twheel_word *word = word_of(ts, id);
 	const struct timer *t = timer_of(ts, id);
+	u64 deadline = word ? word_deadline(word) : t->deadline;
 
 	*record = (struct twheel_timer){
 		.id		= id,
@@ -480,8 +500,8 @@ static void timer_tell(const struct timers *ts, u32 id, enum twheel_state state,
 		.state		= state,
 		.count		= t->count,
 		.cookie		= t->cookie,
-		.deadline	= t->deadline,
-		.remaining	= t->deadline > now ? t->deadline - now : 0,
+		.deadline	= deadline,
+		.remaining	= deadline > now ? deadline - now : 0,
 		.interval	= t->interval,
 		.slack		= slack_decode(t->slack) * ts->tick,
 		.overruns	= state == TWHEEL_STATE_EXPIRED ? overruns_of(t, now) : 0,
@@ -563,27 +583,44 @@ WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *even
  * @now: ns
  *
  * Periodic timers are filed for their next period, in phase.
+ *
+ * Return: how many count.  If not all, the next one is stale: it was cancelled or
+ * moved by a store meanwhile.  It must not reach the reader; those behind it can
+ * be committed still.
  */
-WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *events,
-			     unsigned int nr, u64 now)
+WHEEL_API unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
+				     unsigned int nr, u64 now)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_event *event = &events[i];
+		struct twheel_word *word = word_of(ts, event->id);
 		struct timer *t = timer_of(ts, event->id);
+		bool last = event->flags & TWHEEL_EVENT_LAST;
+		bool holds = claim_holds(ts, event->id, event->generation, event->deadline);
+		u64 next = last ? 0 : add_times(event->deadline,
+						(event->overruns + 1) * t->interval);
 
+		if (unlikely(word) && !word_take(word, event->deadline, next)) {
+			if (holds)
+				word_restart(ts, event->id, word);
+			return i;
+		}
 		ts->delivered++;
 		ts->overruns += event->overruns;
-		if (!claim_holds(ts, event->id, event->generation, event->deadline))
+		if (!holds)
 			continue;
-		if (event->flags & TWHEEL_EVENT_LAST) {
+		if (last) {
 			timer_end(ts, event->id, TIMER_DELIVERED);
 			continue;
 		}
-		t->deadline = add_times(t->deadline, (event->overruns + 1) * t->interval);
+		t->deadline = next;
 		if (t->count)
 			t->count -= event->overruns + 1;
 		timer_resume(ts, event->id, now);
+		if (unlikely(word))
+			word_promise(ts, event->id, word);
 	}
+	return nr;
 }
 
 /**
@@ -633,9 +670,13 @@ WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *recor
 		}
 		state = timer_state(ts, id);
 		if (state_armed(state) && !timer_claimed(ts, id)) {
-			timer_tell(ts, id, state, now, &records[n++]);
-			if (drain)
-				wheel_unlink(w, id);
+			timer_tell(ts, id, state, now, &records[n]);
+			if (drain) {
+				if (wheel_where(wheel_node(w, id)) != WHEEL_OUT)
+					wheel_unlink(w, id);
+				timer_of(ts, id)->deadline = records[n].deadline;
+			}
+			n++;
 		}
 		id++;
 	}
@@ -654,11 +695,16 @@ WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *reco
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_timer *r = &records[i];
+		struct twheel_word *word;
 
 		if (!claim_holds(ts, r->id, r->generation, r->deadline))
 			continue;
-		timer_end(ts, r->id, TIMER_NONE);
 		ts->cancels++;
+		word = word_of(ts, r->id);
+		if (word && !word_drain(word, r->deadline))
+			word_restart(ts, r->id, word);
+		else
+			timer_end(ts, r->id, TIMER_NONE);
 	}
 }
 
@@ -674,6 +720,7 @@ WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *reco
 {
 	while (nr--) {
 		const struct twheel_timer *r = &records[nr];
+		struct twheel_word *word;
 
 		if (!claim_holds(ts, r->id, r->generation, r->deadline))
 			continue;
@@ -681,6 +728,9 @@ WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *reco
 			wheel_push(&ts->wheel, r->id, WHEEL_DUE, true);
 		else
 			timer_resume(ts, r->id, now);
+		word = word_of(ts, r->id);
+		if (word)
+			word_promise(ts, r->id, word);
 	}
 }
 

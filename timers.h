@@ -48,6 +48,8 @@ struct timer {
  *	the clock was set back so far
  * @settable: the clock may be set back, to 0 even; for the owner to say, after
  *	timers_init()
+ * @word: the pages of words, one for each chunk; NULL until there are some
+ * @nr_words: pages of words
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
  * @arms: arms and moves, counted
@@ -61,6 +63,8 @@ struct timers {
 	u64		tick;
 	u64		reciprocal;
 	u64		shift;
+	struct twheel_word **word;
+	u32		nr_words;
 	bool		settable;
 	u32		fresh;
 	u64		arms;
@@ -97,8 +101,8 @@ WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u
 
 WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 				    unsigned int nr, u64 now);
-WHEEL_API void timers_commit(struct timers *ts, const struct twheel_event *events,
-			     unsigned int nr, u64 now);
+WHEEL_API unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
+				     unsigned int nr, u64 now);
 WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *events,
 			       unsigned int nr);
 

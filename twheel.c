@@ -23,6 +23,11 @@
  * hrtimers of such a clock know by themselves when it is set forward, and when
  * it was set back is noticed in timers.c.
  *
+ * Shared memory.  What is mapped stays as it is until the wheel is closed: pages
+ * are added when somebody maps them, or with the timers that need them, and are
+ * the kernel's and the daemon's at once.  What the daemon may write there is read
+ * in words.c and nowhere else.
+ *
  * Locks: twheel.grow, then twheel.lock.  users_lock stands alone.
  */
 #include <linux/capability.h>
@@ -30,6 +35,7 @@
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
@@ -47,6 +53,19 @@
 
 #include "wheel.c"
 #include "timers.c"
+
+/*
+ * A word is stored by 64 bits at once, and a page of words is a page: others may
+ * use the wheel by calls alone.
+ */
+#define HAVE_WORDS	(IS_ENABLED(CONFIG_64BIT) && PAGE_SIZE == WORDS_PAGE)
+
+/* Where they are mapped from; room for TWHEEL_MAX_CAPACITY words. */
+#define WORDS_OFFSET	0x10000000UL
+#define RING_OFFSET	0x20000000UL
+
+/* A wheel with words has them from the start: 9 hours, with a tick of 1 ms. */
+#define WORDS_LEVELS	4
 
 /* Clocks that a wheel may have, as bits. */
 #define CLOCKS		(BIT(CLOCK_MONOTONIC) | BIT(CLOCK_BOOTTIME) | \
@@ -222,11 +241,15 @@ static void twheel_program(struct twheel *tw, u64 now, bool helping)
 	}
 }
 
-/* Wake whoever waits for events, if there are more than there were. */
-static bool twheel_has_news(struct twheel *tw, u32 expired)
+/*
+ * Are there more events than there were, so that whoever waits has to be woken?
+ * If they are delivered in a ring, this is where.
+ */
+static bool twheel_has_news(struct twheel *tw, u32 expired, u64 now)
 {
 	lockdep_assert_held(&tw->lock);
-	if (timers_expired(&tw->timers) <= expired)
+	if (tw->ring.header ? !ring_post(&tw->ring, &tw->timers, now)
+			    : timers_expired(&tw->timers) <= expired)
 		return false;
 	tw->wakeups++;
 	return true;
@@ -235,6 +258,36 @@ static bool twheel_has_news(struct twheel *tw, u32 expired)
 static void twheel_wake(struct twheel *tw)
 {
 	wake_up_interruptible_poll(&tw->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* Stale events are nothing to read; those that wait for room in the ring may have it. */
+static bool twheel_readable_words(struct twheel *tw)
+{
+	u64 now = twheel_now(tw);
+	bool readable;
+
+	lockdep_assert_held(&tw->lock);
+	timers_turn(&tw->timers, now);
+	if (tw->ring.header) {
+		ring_post(&tw->ring, &tw->timers, now);
+		readable = ring_has_entries(&tw->ring);
+	} else {
+		readable = words_drop_stale(&tw->timers);
+	}
+	twheel_program(tw, now, false);
+	return readable;
+}
+
+static bool twheel_readable(struct twheel *tw)
+{
+	bool readable;
+
+	spin_lock_bh(&tw->lock);
+	readable = timers_expired(&tw->timers);
+	if (tw->timers.word && (readable || tw->ring.header))
+		readable = twheel_readable_words(tw);
+	spin_unlock_bh(&tw->lock);
+	return readable;
 }
 
 /**
@@ -265,7 +318,8 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	spin_lock(&tw->lock);
 	now = twheel_now(tw);
 	tw->programmed = KTIME_MAX;
-	waited = tw->left && !tw->helped;
+	/* Nobody comes to read what is in a ring. */
+	waited = tw->left && (!tw->helped || tw->ring.header);
 	tw->left = false;
 	tw->helped = false;
 	tw->interrupts++;
@@ -273,7 +327,7 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	done = timers_advance(&tw->timers, now, p->left);
 	p->left -= done;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
-	news = twheel_has_news(tw, expired);
+	news = twheel_has_news(tw, expired, now);
 	if (!news)
 		tw->idle_interrupts++;
 	twheel_program(tw, now, false);
@@ -300,7 +354,7 @@ static void twheel_work(struct work_struct *work)
 		tw->works++;
 		expired = timers_expired(&tw->timers);
 		timers_advance(&tw->timers, now, WHEEL_STEP);
-		news = twheel_has_news(tw, expired);
+		news = twheel_has_news(tw, expired, now);
 		more = twheel_urgent(tw, now);
 		if (!more)
 			twheel_program(tw, now, false);
@@ -313,15 +367,22 @@ static void twheel_work(struct work_struct *work)
 
 /* Memory */
 
-static int twheel_add_chunk(struct twheel *tw, u32 id)
+/*
+ * Add memory for a timer and its neighbours, with words: if they are to be mapped,
+ * or if events, which are taken by them, come in a ring.
+ */
+static int twheel_add_chunk(struct twheel *tw, u32 id, bool mapped)
 {
-	struct wheel *w = &tw->timers.wheel;
-	struct wheel_chunk *chunk, **directory = NULL;
+	bool words = mapped || tw->ring.header;
+	struct timers *ts = &tw->timers;
+	struct wheel *w = &ts->wheel;
+	struct wheel_chunk *chunk = NULL, **directory = NULL;
+	struct twheel_word *page = NULL, **pages = NULL;
 	int ret;
 
 	lockdep_assert_held(&tw->grow);
 	if (wheel_has(w, id))
-		return 0;
+		return mapped && !word_of(ts, id) ? -EBUSY : 0;
 	ret = user_charge(tw->user, WHEEL_CHUNK_TIMERS);
 	if (ret)
 		return ret;
@@ -330,17 +391,33 @@ static int twheel_add_chunk(struct twheel *tw, u32 id)
 		if (!directory)
 			goto nomem;
 	}
+	if (words && !ts->word) {
+		pages = words_directory_alloc(ts);
+		if (!pages)
+			goto nomem;
+	}
+	if (words) {
+		page = words_alloc();
+		if (!page)
+			goto nomem;
+	}
 	chunk = wheel_chunk_alloc();
 	if (!chunk)
 		goto nomem;
 	spin_lock_bh(&tw->lock);
 	if (directory)
 		wheel_add_directory(w, directory);
+	if (pages)
+		words_add_directory(ts, pages);
+	if (page)
+		words_add(ts, id, page);
 	wheel_add_chunk(w, id, chunk);
 	spin_unlock_bh(&tw->lock);
 	return 0;
 
 nomem:
+	words_free(page);
+	kvfree(pages);
 	kvfree(directory);
 	user_uncharge(tw->user, WHEEL_CHUNK_TIMERS);
 	return -ENOMEM;
@@ -371,7 +448,7 @@ static int twheel_grow(struct twheel *tw, enum timers_need need, u32 id)
 	cond_resched();
 	mutex_lock(&tw->grow);
 	if (need == TIMERS_NEED_CHUNK)
-		ret = twheel_add_chunk(tw, id);
+		ret = twheel_add_chunk(tw, id, false);
 	else if (need == TIMERS_NEED_LEVEL)
 		ret = twheel_add_level(tw);
 	mutex_unlock(&tw->grow);
@@ -389,6 +466,9 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 	switch (op->opcode) {
 	case TWHEEL_OP_ARM:
 		ret = timers_check_arm(ts, op);
+		/* Nobody tells when an event was taken from the ring, and the id is free. */
+		if (!ret && op->id == TWHEEL_ID_ANY && tw->ring.header)
+			ret = -EOPNOTSUPP;
 		return ret ? ret : timers_arm(ts, op, now, need, need_id);
 	case TWHEEL_OP_CANCEL:
 		ret = timers_check_cancel(ts, op);
@@ -423,7 +503,7 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 			ops[i].result = ret;
 		}
 		twheel_program(tw, now, false);
-		news = twheel_has_news(tw, expired);
+		news = twheel_has_news(tw, expired, now);
 		spin_unlock_bh(&tw->lock);
 		if (news)
 			twheel_wake(tw);
@@ -555,8 +635,10 @@ static int twheel_submit(struct twheel *tw, void *arg)
 		return -EOVERFLOW;
 	submit->done = 0;
 	submit->failed = 0;
-	if (!submit->nr)
+	if (!submit->nr) {
+		twheel_readable(tw);
 		return 0;
+	}
 	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_KERNEL);
 	if (!ops)
 		return -ENOMEM;
@@ -688,6 +770,7 @@ static int twheel_features(struct twheel *tw, void *arg)
 		.max_batch	 = TWHEEL_MAX_BATCH,
 		.max_user_timers = READ_ONCE(max_user_timers),
 		.max_user_wheels = READ_ONCE(max_user_wheels),
+		.features	 = HAVE_WORDS ? TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING : 0,
 	};
 	return 0;
 }
@@ -704,7 +787,10 @@ static int twheel_get_setup(struct twheel *tw, void *arg)
 		.levels		= ts->wheel.max_levels,
 		.slots		= 1U << ts->wheel.bits,
 		.capacity	= ts->wheel.capacity,
-		.delivery	= TWHEEL_DELIVER_READ,
+		.delivery	= tw->ring.header ? TWHEEL_DELIVER_RING : TWHEEL_DELIVER_READ,
+		.ring_entries	= tw->ring.entries,
+		.words_offset	= HAVE_WORDS ? WORDS_OFFSET : 0,
+		.ring_offset	= tw->ring.header ? RING_OFFSET : 0,
 	};
 	spin_unlock_bh(&tw->lock);
 	return 0;
@@ -713,9 +799,11 @@ static int twheel_get_setup(struct twheel *tw, void *arg)
 /* Fill in the defaults; refuse what makes no sense or is not allowed. */
 static int setup_check(struct twheel_setup *setup)
 {
-	if (setup->flags & ~TWHEEL_SETUP_CLOCK || setup->delivery != TWHEEL_DELIVER_READ)
+	if (setup->flags & ~TWHEEL_SETUP_CLOCK || setup->delivery > TWHEEL_DELIVER_RING ||
+	    (setup->delivery == TWHEEL_DELIVER_RING && !HAVE_WORDS))
 		return -EOPNOTSUPP;
-	if (setup->reserved || setup->ring_entries)
+	if (setup->reserved ||
+	    (setup->delivery != TWHEEL_DELIVER_RING && setup->ring_entries))
 		return -EINVAL;
 	if (!(setup->flags & TWHEEL_SETUP_CLOCK)) {
 		if (setup->clock)
@@ -731,8 +819,15 @@ static int setup_check(struct twheel_setup *setup)
 	if (!setup->capacity)
 		setup->capacity = TWHEEL_DEFAULT_CAPACITY;
 	if (setup->tick > NSEC_PER_SEC || setup->levels > TWHEEL_MAX_LEVELS ||
-	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
+	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY ||
+	    setup->ring_entries > TWHEEL_MAX_RING)
 		return -ERANGE;
+	if (setup->delivery == TWHEEL_DELIVER_RING) {
+		if (!setup->ring_entries)
+			setup->ring_entries = TWHEEL_DEFAULT_RING;
+		setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries,
+							     WORDS_PER_PAGE));
+	}
 	if (setup->tick < min_tick())
 		return -EPERM;
 	if (((setup->levels && setup->levels != TWHEEL_DEFAULT_LEVELS) ||
@@ -758,17 +853,21 @@ static void twheel_set(struct twheel *tw, const struct twheel_setup *setup)
 static int twheel_setup(struct twheel *tw, void *arg)
 {
 	struct twheel_setup *setup = arg;
+	struct ring ring = {};
 	int ret;
 
 	ret = setup_check(setup);
 	if (ret)
 		return ret;
 	mutex_lock(&tw->grow);
-	if (tw->setup_done || tw->timers.wheel.chunk) {
+	if (tw->setup_done || tw->timers.wheel.chunk)
 		ret = -EBUSY;
-	} else {
+	else if (setup->ring_entries)
+		ret = ring_alloc(&ring, setup->ring_entries);
+	if (!ret) {
 		tw->setup_done = true;
 		spin_lock_bh(&tw->lock);
+		tw->ring = ring;
 		twheel_set(tw, setup);
 		spin_unlock_bh(&tw->lock);
 	}
@@ -796,7 +895,8 @@ static int twheel_stats(struct twheel *tw, void *arg)
 		.works		 = tw->works,
 		.max_pass	 = tw->max_pass,
 		.wakeups	 = tw->wakeups,
-		.memory		 = sizeof(*tw) + ts->wheel.memory,
+		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
+				   ring_memory(&tw->ring),
 	};
 	spin_unlock_bh(&tw->lock);
 	return 0;
@@ -937,10 +1037,15 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 	return nr;
 }
 
-/* Of @nr claimed events, @told have reached the reader. */
-static void twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
-			     unsigned int nr, unsigned int told)
+/*
+ * Of @nr claimed events, @told have reached the reader.  Returns how many count;
+ * if those are less, the one behind them is stale, and what stands behind that is
+ * claimed still.
+ */
+static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
+				     unsigned int nr, unsigned int told)
 {
+	unsigned int count;
 	bool more;
 	u64 now;
 
@@ -948,23 +1053,41 @@ static void twheel_claim_end(struct twheel *tw, const struct twheel_event *event
 	now = twheel_now(tw);
 	timers_turn(&tw->timers, now);
 	timers_put_back(&tw->timers, events + told, nr - told);
-	timers_commit(&tw->timers, events, told, now);
+	count = timers_commit(&tw->timers, events, told, now);
 	twheel_program(tw, now, false);
 	more = timers_expired(&tw->timers);
 	spin_unlock_bh(&tw->lock);
 	/* Events that are left are for the next who waits. */
 	if (more && wq_has_sleeper(&tw->wait))
 		twheel_wake(tw);
+	return count;
 }
 
-static bool twheel_readable(struct twheel *tw)
+/*
+ * Hand events to a reader.  A record reaches the reader before it counts, so that
+ * no fault loses it; the place of one that turns out to be stale is taken by those
+ * behind it.  Returns how many count; sets @fault if the reader's memory failed.
+ */
+static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
+				unsigned int nr, struct iov_iter *to, bool *fault)
 {
-	bool readable;
+	const size_t size = sizeof(*events);
+	unsigned int done = 0, told, count;
+	size_t copied;
 
-	spin_lock_bh(&tw->lock);
-	readable = timers_expired(&tw->timers);
-	spin_unlock_bh(&tw->lock);
-	return readable;
+	while (nr) {
+		copied = copy_to_iter(events, nr * size, to);
+		told = copied / size;
+		*fault = told < nr;
+		count = twheel_claim_end(tw, events, nr, told);
+		done += count;
+		iov_iter_revert(to, copied - count * size);
+		if (count == told)
+			break;
+		nr = told - count - 1;
+		memmove(events, events + count + 1, nr * size);
+	}
+	return done;
 }
 
 static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
@@ -976,6 +1099,8 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	struct twheel_event *events;
 	int ret = 0;
 
+	if (tw->ring.header)
+		return -EOPNOTSUPP;
 	if (!room)
 		return -EINVAL;
 	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size, GFP_KERNEL);
@@ -983,18 +1108,13 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		return -ENOMEM;
 
 	for (;;) {
-		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;
-		size_t copied;
+		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr;
+		bool fault = false;
 
 		twheel_help(tw, want, may_sleep && !done);
 		nr = twheel_claim(tw, events, want);
-		copied = copy_to_iter(events, nr * size, to);
-		told = copied / size;
-		iov_iter_revert(to, copied - told * size);
-		if (nr)
-			twheel_claim_end(tw, events, nr, told);
-		done += told;
-		if (told < nr) {
+		done += twheel_tell(tw, events, nr, to, &fault);
+		if (fault) {
 			ret = -EFAULT;
 			break;
 		}
@@ -1022,6 +1142,104 @@ static __poll_t twheel_poll(struct file *file, poll_table *wait)
 
 	poll_wait(file, &tw->wait, wait);
 	return twheel_readable(tw) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/* Shared memory */
+
+/* The page of the wheel's file at an offset in pages, or NULL. */
+static void *twheel_page(struct twheel *tw, unsigned long at)
+{
+	const struct timers *ts = &tw->timers;
+	struct twheel_word **words = READ_ONCE(ts->word);
+
+	if (at >= RING_OFFSET / WORDS_PAGE) {
+		at -= RING_OFFSET / WORDS_PAGE;
+		if (!tw->ring.header || at > tw->ring.entries / WORDS_PER_PAGE)
+			return NULL;
+		return at ? (void *)tw->ring.page[at - 1] : tw->ring.header;
+	}
+	at -= WORDS_OFFSET / WORDS_PAGE;
+	if (!words || at >= words_pages(ts))
+		return NULL;
+	return READ_ONCE(words[at]);
+}
+
+static vm_fault_t twheel_fault(struct vm_fault *vmf)
+{
+	void *page = twheel_page(vmf->vma->vm_private_data, vmf->pgoff);
+
+	if (!page)
+		return VM_FAULT_SIGBUS;
+	vmf->page = virt_to_page(page);
+	get_page(vmf->page);
+	return 0;
+}
+
+static const struct vm_operations_struct twheel_vm_ops = {
+	.fault	= twheel_fault,
+};
+
+/* Is all of the ring's part there? */
+static int twheel_map_ring(struct twheel *tw, unsigned long at, unsigned long pages)
+{
+	unsigned long all;
+	int ret;
+
+	mutex_lock(&tw->grow);
+	all = tw->ring.header ? 1 + tw->ring.entries / WORDS_PER_PAGE : 0;
+	ret = pages > all || at > all - pages ? -EINVAL : 0;
+	mutex_unlock(&tw->grow);
+	return ret;
+}
+
+/* Add what the words of these pages need; none of their timers is armed. */
+static int twheel_map_words(struct twheel *tw, unsigned long at, unsigned long pages)
+{
+	struct wheel *w = &tw->timers.wheel;
+	int ret = 0;
+
+	mutex_lock(&tw->grow);
+	if (pages > words_pages(&tw->timers) || at > words_pages(&tw->timers) - pages)
+		ret = -EINVAL;
+	/* Looks can't wait for memory: what is further off is looked at on the way. */
+	while (!ret && w->nr_levels < min_t(unsigned int, w->max_levels, WORDS_LEVELS))
+		ret = twheel_add_level(tw);
+	for (; !ret && pages; pages--, at++) {
+		ret = twheel_add_chunk(tw, at * WORDS_PER_PAGE, true);
+		cond_resched();
+		if (!ret && fatal_signal_pending(current))
+			ret = -EINTR;
+	}
+	mutex_unlock(&tw->grow);
+	return ret;
+}
+
+static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct twheel *tw = file->private_data;
+	unsigned long at = vma->vm_pgoff, pages = vma_pages(vma);
+	int ret;
+
+	if (!HAVE_WORDS)
+		return -ENODEV;
+	/* Stores to a private copy would be lost. */
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	if (at >= RING_OFFSET / WORDS_PAGE)
+		ret = twheel_map_ring(tw, at - RING_OFFSET / WORDS_PAGE, pages);
+	else if (at >= WORDS_OFFSET / WORDS_PAGE)
+		ret = twheel_map_words(tw, at - WORDS_OFFSET / WORDS_PAGE, pages);
+	else
+		ret = -EINVAL;
+	if (ret)
+		return ret;
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vma->vm_private_data = tw;
+	vma->vm_ops = &twheel_vm_ops;
+	return 0;
 }
 
 /* Open and release */
@@ -1071,6 +1289,8 @@ static int twheel_release(struct inode *inode, struct file *file)
 	hrtimer_cancel(&tw->hrtimer);
 	cancel_work_sync(&tw->work);
 	user_uncharge(tw->user, wheel_timers_held(&tw->timers.wheel));
+	words_destroy(&tw->timers);
+	ring_free(&tw->ring);
 	wheel_destroy(&tw->timers.wheel);
 	user_put(tw->user);
 	kfree(tw);
@@ -1106,6 +1326,7 @@ static const struct file_operations twheel_fops = {
 	.release	= twheel_release,
 	.read_iter	= twheel_read_iter,
 	.poll		= twheel_poll,
+	.mmap		= twheel_mmap,
 	.unlocked_ioctl	= twheel_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 	.show_fdinfo	= twheel_show_fdinfo,

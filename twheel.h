@@ -15,6 +15,7 @@
 #include <linux/workqueue.h>
 
 #include "timers.h"
+#include "words.h"
 
 /**
  * struct twheel_user - what one user holds, over all their wheels
@@ -43,6 +44,8 @@ struct twheel_user {
  * @works: passes in process context; @lock
  * @max_pass: most timers handled in one pass in softirq; @lock
  * @wakeups: wake-ups; @lock
+ * @ring: the event ring; its pages change under @grow, before there are timers,
+ *	the rest is protected by @lock
  * @hrtimer: fires for what has to happen next; started under @lock
  * @work: does what softirq leaves
  * @wait: readers and pollers
@@ -65,6 +68,7 @@ struct twheel {
 	u64			works;
 	u64			max_pass;
 	u64			wakeups;
+	struct ring		ring;
 	struct hrtimer		hrtimer;
 	struct work_struct	work;
 	wait_queue_head_t	wait;

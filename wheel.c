@@ -65,9 +65,6 @@
 #define LIST_LEVEL_SHIFT	16
 #define LIST_PLACE_SHIFT	3
 
-#define WHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
-			 __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
-
 static_assert(sizeof(struct wheel_node) == 16);
 static_assert(sizeof(struct wheel_slot) == 64);
 static_assert(WHEEL_LISTS == 1 << LIST_PLACE_SHIFT);

@@ -13,6 +13,7 @@
 #define TWHEEL_WHEEL_H
 
 #ifdef __KERNEL__
+#include <linux/gfp.h>
 #include <linux/prefetch.h>
 #include <linux/types.h>
 #else
@@ -23,6 +24,10 @@
 #ifndef WHEEL_API
 #define WHEEL_API
 #endif
+
+/* Memory is charged, zeroed, and not worth killing anybody for. */
+#define WHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
+			 __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 #define WHEEL_MAX_LEVELS	16
 #define WHEEL_MAX_SLOTS		4096

@@ -8,6 +8,7 @@
 #define TWHEEL_COMPAT_KERNEL_H
 
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/time64.h>
@@ -20,6 +21,18 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 {
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
+}
+#endif
+
+#ifndef HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
 }
 #endif
 

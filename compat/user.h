@@ -30,12 +30,24 @@ typedef int64_t s64;
 #define static_assert		_Static_assert
 #define WARN_ON_ONCE(x)		({ bool warn_ = (x); assert(!warn_); warn_; })
 
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), (value), __ATOMIC_RELAXED)
+/* Barriers have the kernel's names, and are at least as strong. */
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* Acquire. */
+#define smp_load_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
+/* Release. */
+#define smp_store_release(p, value)	__atomic_store_n((p), (value), __ATOMIC_RELEASE)
+#define xchg(p, value)		__atomic_exchange_n((p), (value), __ATOMIC_SEQ_CST)
+#define cmpxchg(p, old, new)	__sync_val_compare_and_swap((p), (old), (new))
+
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
 #define min3(a, b, c)		min(min(a, b), c)
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 
 #define BIT(n)			(1UL << (n))
+#define BIT_ULL(n)		(1ULL << (n))
 #define BITS_PER_LONG		(8 * sizeof(long))
 #define BITS_TO_LONGS(n)	(((n) + BITS_PER_LONG - 1) / BITS_PER_LONG)
 #define container_of(p, type, m)	((type *)((char *)(p) - offsetof(type, m)))

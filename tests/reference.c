@@ -156,8 +156,15 @@ int ref_check_arm(const struct reference *r, const struct twheel_op *op)
 	bool any = op->id == TWHEEL_ID_ANY;
 	bool new = op->flags & TWHEEL_ARM_NEW, move = op->flags & TWHEEL_ARM_MOVE;
 
-	if (op->flags >= 8)
+	if (op->flags >= 16)
 		return -EOPNOTSUPP;
+	/* Nobody maps words here. */
+	if (op->flags & TWHEEL_ARM_STORED) {
+		if (op->flags != TWHEEL_ARM_STORED || op->reserved || op->deadline ||
+		    op->interval || op->slack || op->cookie || op->count || op->generation)
+			return -EINVAL;
+		return op->id >= r->capacity ? -ERANGE : 0;
+	}
 	if (op->reserved || (new && move) || (op->count && !op->interval) ||
 	    (any && (move || op->generation || !op->deadline)))
 		return -EINVAL;
@@ -183,6 +190,8 @@ int ref_arm(struct reference *r, struct twheel_op *op, u32 chosen, u64 now)
 	struct ref_timer *t = &r->timer[chosen];
 	u64 deadline = min(op->deadline, (u64)KTIME_MAX);
 
+	if (op->flags & TWHEEL_ARM_STORED)
+		return -ENOENT;
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	if (op->flags & TWHEEL_ARM_NEW && ref_armed(t))

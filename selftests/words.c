@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Words and the event ring: timers that are armed, moved and cancelled by a store.
+ */
+#include "twheel_test.h"
+
+#define CAPACITY	1024
+#define RING		256
+#define WORDS_SIZE	(CAPACITY * sizeof(struct twheel_word))
+#define PAGE		4096
+
+/* By two halves, a deadline is another one in between. */
+static void __attribute__((constructor)) need_64_bits(void)
+{
+	if (sizeof(long) < 8)
+		ksft_exit_skip("words are stored by 64 bits at once\n");
+}
+
+struct shared {
+	int			fd;
+	struct twheel_setup	setup;
+	struct twheel_word	*word;
+	struct twheel_ring	*ring;
+	struct twheel_entry	*entry;
+};
+
+static int shared_open(struct shared *s, __u32 ring_entries, int flags)
+{
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	s->setup.capacity = CAPACITY;
+	if (ring_entries) {
+		s->setup.delivery = TWHEEL_DELIVER_RING;
+		s->setup.ring_entries = ring_entries;
+	}
+	s->fd = wheel_open(flags);
+	if (s->fd < 0)
+		return s->fd;
+	ret = set_up(s->fd, &s->setup);
+	if (ret)
+		return ret;
+	s->word = mmap(NULL, WORDS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
+		       s->setup.words_offset);
+	if (s->word == MAP_FAILED)
+		return -errno;
+	if (!ring_entries)
+		return 0;
+	s->ring = mmap(NULL, TWHEEL_RING_HEADER + ring_entries * sizeof(*s->entry),
+		       PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, s->setup.ring_offset);
+	if (s->ring == MAP_FAILED)
+		return -errno;
+	s->entry = (struct twheel_entry *)((char *)s->ring + TWHEEL_RING_HEADER);
+	return 0;
+}
+
+static void shared_close(struct shared *s)
+{
+	if (s->word)
+		munmap(s->word, WORDS_SIZE);
+	if (s->ring)
+		munmap(s->ring, TWHEEL_RING_HEADER + s->setup.ring_entries * sizeof(*s->entry));
+	close(s->fd);
+}
+
+static __u64 filed(const struct shared *s, __u32 id)
+{
+	return __atomic_load_n(&s->word[id].filed, __ATOMIC_SEQ_CST);
+}
+
+static __u64 wanted(const struct shared *s, __u32 id)
+{
+	return __atomic_load_n(&s->word[id].deadline, __ATOMIC_SEQ_CST);
+}
+
+static int arm_stored(const struct shared *s, __u32 id)
+{
+	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
+
+	return wheel_arm(s->fd, &op);
+}
+
+/* As docs/words.md says.  Returns 1 if it took a call, 0 if not. */
+static int want(const struct shared *s, __u32 id, __u64 deadline)
+{
+	__atomic_exchange_n(&s->word[id].deadline, deadline, __ATOMIC_SEQ_CST);
+	if (deadline - 1 >= filed(s, id) - 1)
+		return 0;
+	return arm_stored(s, id) ?: 1;
+}
+
+static void cancel_by_store(const struct shared *s, __u32 id)
+{
+	__atomic_store_n(&s->word[id].deadline, 0, __ATOMIC_RELAXED);
+}
+
+/* Take an entry from the ring: 1, or 0 if it is empty. */
+static int ring_take(const struct shared *s, struct twheel_entry *entry)
+{
+	__u32 head = s->ring->head;
+
+	if (head == __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE))
+		return 0;
+	*entry = s->entry[head & (s->ring->entries - 1)];
+	__atomic_store_n(&s->ring->head, head + 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
+/* Does an event count? */
+static bool claim(const struct shared *s, const struct twheel_entry *entry, __u64 next)
+{
+	__u64 deadline = entry->deadline;
+
+	return __atomic_compare_exchange_n(&s->word[entry->id].deadline, &deadline, next,
+					   false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+FIXTURE(words) {
+	struct shared s;
+};
+
+FIXTURE_SETUP(words)
+{
+	ASSERT_EQ(0, shared_open(&self->s, 0, O_NONBLOCK));
+}
+
+FIXTURE_TEARDOWN(words)
+{
+	shared_close(&self->s);
+}
+
+TEST_F(words, are_there)
+{
+	struct twheel_features f = {};
+	__u32 id;
+
+	ASSERT_EQ(0, wheel_ioctl(self->s.fd, TWHEEL_IOC_FEATURES, &f));
+	EXPECT_EQ(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING, f.features);
+	EXPECT_NE(0, self->s.setup.words_offset);
+	EXPECT_EQ(0, self->s.setup.ring_offset);
+	for (id = 0; id < CAPACITY; id++)
+		ASSERT_EQ(0, self->s.word[id].deadline | self->s.word[id].filed);
+}
+
+TEST_F(words, refused_mappings)
+{
+	static const struct {
+		size_t		size;
+		int		prot, flags;
+		unsigned long	beyond;
+		int		error;
+	} bad[] = {
+		{ PAGE, PROT_READ, MAP_PRIVATE, 0, EINVAL },
+		{ PAGE, PROT_READ | PROT_EXEC, MAP_SHARED, 0, EPERM },
+		{ WORDS_SIZE + PAGE, PROT_READ, MAP_SHARED, 0, EINVAL },
+		{ PAGE, PROT_READ, MAP_SHARED, WORDS_SIZE, EINVAL },
+		{ 2 * PAGE, PROT_READ, MAP_SHARED, WORDS_SIZE - PAGE, EINVAL },
+	};
+	void *p;
+	int i;
+
+	for (i = 0; i < (int)(sizeof(bad) / sizeof(bad[0])); i++) {
+		p = mmap(NULL, bad[i].size, bad[i].prot, bad[i].flags, self->s.fd,
+			 self->s.setup.words_offset + bad[i].beyond);
+		EXPECT_EQ(MAP_FAILED, p) TH_LOG("mapping %d", i);
+		EXPECT_EQ(bad[i].error, errno) TH_LOG("mapping %d", i);
+	}
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->s.fd, 0));
+	EXPECT_EQ(EINVAL, errno);
+	/* There is no ring. */
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->s.fd, 0x20000000));
+	EXPECT_EQ(EINVAL, errno);
+	/* Nor can they be made executable later, or longer. */
+	EXPECT_EQ(-1, mprotect(self->s.word, PAGE, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(MAP_FAILED, mremap(self->s.word, WORDS_SIZE, 2 * WORDS_SIZE, MREMAP_MAYMOVE));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+TEST_F(words, too_late_when_timers_are_armed)
+{
+	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = 300 };
+	int fd = wheel_open(O_NONBLOCK);
+	struct twheel_setup s = {};
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, arm_in(fd, 300, HOUR, 0));
+	ASSERT_EQ(0, wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &s));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, s.words_offset));
+	EXPECT_EQ(EBUSY, errno);
+	/* The others of the wheel can have theirs. */
+	EXPECT_NE(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, s.words_offset));
+	/* And without a word there is nothing stored. */
+	EXPECT_EQ(-ENOENT, wheel_arm(fd, &op));
+	close(fd);
+}
+
+TEST_F(words, cost_no_memory_when_not_mapped)
+{
+	struct twheel_setup setup = { .capacity = CAPACITY };
+	struct twheel_stats with, without;
+	int fd = wheel_open(O_NONBLOCK), id;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	for (id = 0; id < CAPACITY; id += 256)
+		ASSERT_EQ(0, arm_in(fd, id, HOUR, 0));
+	ASSERT_EQ(0, wheel_stats(fd, &without));
+	ASSERT_EQ(0, wheel_stats(self->s.fd, &with));
+	EXPECT_LE(without.memory + WORDS_SIZE, with.memory);
+	close(fd);
+}
+
+TEST_F(words, a_store_arms)
+{
+	__u64 deadline = now_ns() + 20 * MSEC;
+	struct twheel_event ev;
+
+	/* The first takes a call, since the kernel is not looking. */
+	EXPECT_EQ(1, want(&self->s, 7, deadline));
+	EXPECT_NE(0, filed(&self->s, 7));
+	EXPECT_LE(filed(&self->s, 7), deadline);
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_state(self->s.fd, 7));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(7, ev.id);
+	EXPECT_EQ(deadline, ev.deadline);
+	EXPECT_LE(deadline, ev.fired);
+	EXPECT_GE(now_ns(), deadline);
+	/* Reading it has taken it. */
+	EXPECT_EQ(0, wanted(&self->s, 7));
+	EXPECT_EQ(0, filed(&self->s, 7));
+	EXPECT_EQ(TWHEEL_STATE_DELIVERED, wheel_state(self->s.fd, 7));
+}
+
+TEST_F(words, a_store_extends)
+{
+	struct twheel_stats before, after;
+	__u64 deadline = now_ns() + 30 * MSEC;
+	struct twheel_event ev;
+	int i;
+
+	ASSERT_EQ(1, want(&self->s, 7, deadline));
+	ASSERT_EQ(0, wheel_stats(self->s.fd, &before));
+	for (i = 0; i < 1000; i++) {
+		deadline += 100 * USEC;
+		ASSERT_EQ(0, want(&self->s, 7, deadline));
+	}
+	/* By a plain store, too: here is who takes the events. */
+	deadline += MSEC;
+	__atomic_store_n(&self->s.word[7].deadline, deadline, __ATOMIC_RELAXED);
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(deadline, ev.deadline);
+	EXPECT_LE(deadline, ev.fired);
+	ASSERT_EQ(0, wheel_stats(self->s.fd, &after));
+	EXPECT_EQ(before.arms, after.arms);
+	EXPECT_EQ(before.fired + 1, after.fired);
+}
+
+TEST_F(words, a_store_that_shortens_needs_a_call)
+{
+	__u64 far = now_ns() + HOUR, deadline = now_ns() + 10 * MSEC;
+	struct twheel_event ev;
+
+	ASSERT_EQ(1, want(&self->s, 7, far));
+	/* Later and sooner again, but not sooner than is looked: no call. */
+	EXPECT_EQ(0, want(&self->s, 7, far + HOUR));
+	EXPECT_EQ(0, want(&self->s, 7, far + MSEC));
+	EXPECT_EQ(1, want(&self->s, 7, deadline));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(deadline, ev.deadline);
+}
+
+TEST_F(words, a_store_cancels)
+{
+	__u64 deadline = now_ns() + 20 * MSEC;
+	struct twheel_stats stats;
+	struct twheel_event ev;
+
+	ASSERT_EQ(1, want(&self->s, 7, deadline));
+	cancel_by_store(&self->s, 7);
+	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->s.fd, 7));
+	/* Another one, to see the time pass. */
+	ASSERT_EQ(1, want(&self->s, 8, deadline + 20 * MSEC));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(8, ev.id);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
+	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
+	EXPECT_EQ(0, stats.pending);
+	EXPECT_EQ(0, filed(&self->s, 7));
+}
+
+TEST_F(words, cancelled_and_armed_again_without_a_call)
+{
+	__u64 deadline = now_ns() + 50 * MSEC;
+	struct twheel_event ev;
+	int i;
+
+	ASSERT_EQ(1, want(&self->s, 7, deadline));
+	for (i = 0; i < 100; i++) {
+		cancel_by_store(&self->s, 7);
+		ASSERT_EQ(0, want(&self->s, 7, deadline + i));
+	}
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(deadline + 99, ev.deadline);
+}
+
+TEST_F(words, an_event_that_waits_is_cancelled_by_a_store)
+{
+	struct twheel_event ev;
+
+	ASSERT_EQ(1, want(&self->s, 7, now_ns() + MSEC));
+	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_state(self->s.fd, 7));
+	cancel_by_store(&self->s, 7);
+	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
+	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->s.fd, 7));
+}
+
+TEST_F(words, an_event_that_waits_is_replaced_by_a_store)
+{
+	struct twheel_event ev;
+	__u64 deadline;
+
+	ASSERT_EQ(1, want(&self->s, 7, now_ns() + MSEC));
+	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
+	deadline = now_ns() + 20 * MSEC;
+	/* Nobody is looking any more. */
+	EXPECT_EQ(1, want(&self->s, 7, deadline));
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(deadline, ev.deadline);
+}
+
+TEST_F(words, stored_but_not_called_for_is_seen_by_the_reader)
+{
+	struct twheel_event ev;
+	__u64 deadline;
+
+	ASSERT_EQ(1, want(&self->s, 7, now_ns() + MSEC));
+	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
+	deadline = now_ns() + 20 * MSEC;
+	/* Against the rules; but the event does not count, and that is noticed. */
+	__atomic_store_n(&self->s.word[7].deadline, deadline, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(deadline, ev.deadline);
+}
+
+TEST_F(words, stale_events_leave_no_holes)
+{
+	struct twheel_event ev[100];
+	__u32 id;
+	int n;
+
+	for (id = 0; id < 100; id++)
+		ASSERT_EQ(1, want(&self->s, id, 1));
+	for (id = 0; id < 100; id += 3)
+		cancel_by_store(&self->s, id);
+	n = wheel_read(self->s.fd, ev, 100);
+	ASSERT_EQ(66, n);
+	while (n--)
+		EXPECT_NE(0, ev[n].id % 3);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, ev, 1));
+}
+
+TEST_F(words, a_call_stores_too)
+{
+	struct twheel_event ev;
+	__u64 deadline = now_ns() + HOUR;
+
+	ASSERT_EQ(0, arm_at(self->s.fd, 7, deadline, 77));
+	EXPECT_EQ(deadline, wanted(&self->s, 7));
+	EXPECT_EQ(deadline, filed(&self->s, 7));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->s.fd, 7));
+	EXPECT_EQ(0, wanted(&self->s, 7));
+	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_cancel(self->s.fd, 7));
+	/* It keeps its cookie when a store arms it again: still looked at, no call. */
+	EXPECT_EQ(0, want(&self->s, 7, deadline));
+	EXPECT_EQ(1, want(&self->s, 7, 1));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(77, ev.cookie);
+}
+
+TEST_F(words, cancel_tells_of_what_was_stored)
+{
+	__u64 deadline = now_ns() + HOUR;
+
+	ASSERT_EQ(1, want(&self->s, 7, deadline));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->s.fd, 7));
+	ASSERT_EQ(1, want(&self->s, 8, 1));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->s.fd, 8));
+	cancel_by_store(&self->s, 7);
+	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_cancel(self->s.fd, 7));
+}
+
+TEST_F(words, periods_are_stored_by_the_read)
+{
+	__u64 start = now_ns() + 10 * MSEC, next = start;
+	struct twheel_event ev;
+	int i;
+
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, start, 10 * MSEC, 0));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+		EXPECT_EQ(next, ev.deadline);
+		next += (ev.overruns + 1) * 10 * MSEC;
+		EXPECT_EQ(next, wanted(&self->s, 7));
+	}
+	cancel_by_store(&self->s, 7);
+	sleep_until(next + 20 * MSEC);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
+}
+
+TEST_F(words, listed_and_drained_as_stored)
+{
+	struct twheel_timer t[4];
+	__u64 deadline = now_ns() + HOUR;
+
+	ASSERT_EQ(1, want(&self->s, 3, deadline));
+	ASSERT_EQ(0, want(&self->s, 3, deadline + 5));
+	ASSERT_EQ(1, want(&self->s, 900, deadline + 1));
+	ASSERT_EQ(1, want(&self->s, 5, deadline));
+	cancel_by_store(&self->s, 5);
+	ASSERT_EQ(2, list_all(self->s.fd, TWHEEL_IOC_LIST, t, 4));
+	EXPECT_EQ(3, t[0].id);
+	EXPECT_EQ(deadline + 5, t[0].deadline);
+	EXPECT_EQ(900, t[1].id);
+	ASSERT_EQ(2, list_all(self->s.fd, TWHEEL_IOC_DRAIN, t, 4));
+	EXPECT_EQ(0, wanted(&self->s, 3));
+	EXPECT_EQ(0, filed(&self->s, 3));
+	EXPECT_EQ(0, filed(&self->s, 900));
+	EXPECT_EQ(0, list_all(self->s.fd, TWHEEL_IOC_LIST, t, 4));
+}
+
+TEST_F(words, outlive_the_mapping)
+{
+	__u64 deadline = now_ns() + 20 * MSEC;
+	struct twheel_event ev;
+
+	ASSERT_EQ(1, want(&self->s, 7, deadline));
+	ASSERT_EQ(0, munmap(self->s.word, WORDS_SIZE));
+	self->s.word = NULL;
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(deadline, ev.deadline);
+	/* A successor maps them again. */
+	self->s.word = mmap(NULL, WORDS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, self->s.fd,
+			    self->s.setup.words_offset);
+	ASSERT_NE(MAP_FAILED, self->s.word);
+	EXPECT_EQ(0, wanted(&self->s, 7));
+}
+
+TEST_F(words, are_shared_with_a_child)
+{
+	__u64 deadline = now_ns() + HOUR;
+	struct twheel_event ev;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(1, want(&self->s, 7, deadline));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(want(&self->s, 7, deadline + 1) == 0 && want(&self->s, 8, 1) == 1 ? 0 : 1);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(deadline + 1, wanted(&self->s, 7));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(8, ev.id);
+}
+
+TEST_F(words, move_with_mremap)
+{
+	struct twheel_word *to = mmap(NULL, WORDS_SIZE, PROT_NONE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, to);
+	ASSERT_EQ(1, want(&self->s, 7, now_ns() + HOUR));
+	ASSERT_EQ(to, mremap(self->s.word, WORDS_SIZE, WORDS_SIZE,
+			     MREMAP_MAYMOVE | MREMAP_FIXED, to));
+	self->s.word = to;
+	EXPECT_NE(0, filed(&self->s, 7));
+}
+
+TEST_F(words, any_number_may_stand_there)
+{
+	static const __u64 numbers[] = {
+		1, 2, ~0ULL, ~0ULL - 1, 1ULL << 63, (1ULL << 63) - 1, (1ULL << 63) + 1,
+		1ULL << 32, 999999, 1000000, 1000001,
+	};
+	__u64 deadline = now_ns() + 20 * MSEC;
+	struct twheel_event ev[16];
+	struct twheel_timer t[16];
+	unsigned int i, nr = sizeof(numbers) / sizeof(numbers[0]), due = 0;
+	int n;
+
+	for (i = 0; i < nr; i++) {
+		ASSERT_LE(0, want(&self->s, i, numbers[i]));
+		due += numbers[i] < now_ns();
+	}
+	ASSERT_EQ(1, want(&self->s, 500, deadline));
+	ASSERT_EQ(due, collect(self->s.fd, ev, due));
+	ASSERT_EQ(1, collect(self->s.fd, ev, 1));
+	EXPECT_EQ(500, ev[0].id);
+	n = list_all(self->s.fd, TWHEEL_IOC_LIST, t, 16);
+	EXPECT_EQ(nr - due, n);
+}
+
+FIXTURE(ring) {
+	struct shared s;
+};
+
+FIXTURE_SETUP(ring)
+{
+	ASSERT_EQ(0, shared_open(&self->s, RING, O_NONBLOCK));
+}
+
+FIXTURE_TEARDOWN(ring)
+{
+	shared_close(&self->s);
+}
+
+TEST_F(ring, is_set_up)
+{
+	struct twheel_setup s = {};
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, wheel_ioctl(self->s.fd, TWHEEL_IOC_GET_SETUP, &s));
+	EXPECT_EQ(TWHEEL_DELIVER_RING, s.delivery);
+	EXPECT_EQ(RING, s.ring_entries);
+	EXPECT_EQ(RING, self->s.ring->entries);
+	EXPECT_EQ(0, self->s.ring->tail | self->s.ring->head | self->s.ring->waiting);
+	EXPECT_EQ(-EOPNOTSUPP, wheel_read(self->s.fd, &ev, 1));
+	EXPECT_EQ(-EOPNOTSUPP, arm_in(self->s.fd, TWHEEL_ID_ANY, HOUR, 0));
+	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
+}
+
+TEST_F(ring, has_what_came_due)
+{
+	__u64 deadline = now_ns() + 10 * MSEC;
+	struct twheel_entry entry;
+
+	ASSERT_EQ(1, want(&self->s, 7, deadline));
+	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
+	ASSERT_EQ(1, ring_take(&self->s, &entry));
+	EXPECT_LE(deadline, now_ns());
+	EXPECT_EQ(7, entry.id);
+	EXPECT_EQ(deadline, entry.deadline);
+	EXPECT_EQ(TWHEEL_EVENT_LAST, entry.flags);
+	EXPECT_EQ(0, filed(&self->s, 7));
+	EXPECT_TRUE(claim(&self->s, &entry, 0));
+	EXPECT_FALSE(claim(&self->s, &entry, 0));
+	EXPECT_EQ(0, ring_take(&self->s, &entry));
+	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
+}
+
+TEST_F(ring, an_entry_is_cancelled_by_a_store)
+{
+	struct twheel_entry entry;
+
+	ASSERT_EQ(1, want(&self->s, 7, 1));
+	cancel_by_store(&self->s, 7);
+	ASSERT_EQ(1, want(&self->s, 8, 1));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->s.fd, 8));
+	ASSERT_EQ(1, ring_take(&self->s, &entry));
+	EXPECT_EQ(7, entry.id);
+	EXPECT_FALSE(claim(&self->s, &entry, 0));
+	ASSERT_EQ(1, ring_take(&self->s, &entry));
+	EXPECT_FALSE(claim(&self->s, &entry, 0));
+	EXPECT_EQ(0, ring_take(&self->s, &entry));
+}
+
+TEST_F(ring, full_and_flowing_on)
+{
+	__u64 deadline = now_ns() + 20 * MSEC;
+	unsigned int n = 0, limit = 2000;
+	bool seen[CAPACITY] = {};
+	struct twheel_entry entry;
+	__u32 id;
+
+	for (id = 0; id < CAPACITY; id++)
+		ASSERT_EQ(1, want(&self->s, id, deadline));
+	sleep_until(deadline + MSEC);
+	while (n < CAPACITY && limit) {
+		if (!ring_take(&self->s, &entry)) {
+			limit--;
+			/* Where there is nothing, all of it may wait in the wheel. */
+			if (!__atomic_load_n(&self->s.ring->waiting, __ATOMIC_ACQUIRE))
+				sleep_until(now_ns() + MSEC);
+			ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
+			continue;
+		}
+		ASSERT_GT(CAPACITY, entry.id);
+		EXPECT_FALSE(seen[entry.id]);
+		seen[entry.id] = true;
+		EXPECT_TRUE(claim(&self->s, &entry, 0));
+		n++;
+	}
+	EXPECT_EQ(CAPACITY, n);
+	EXPECT_EQ(0, self->s.ring->waiting);
+	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
+}
+
+TEST_F(ring, nothing_is_written_over)
+{
+	static const __u32 heads[] = { 1U << 31, RING + 1, ~0U, RING * 2 };
+	struct twheel_entry entry;
+	__u32 id, n;
+
+	for (id = 0; id < RING + 10; id++)
+		ASSERT_EQ(1, want(&self->s, id, 1));
+	EXPECT_EQ(RING, self->s.ring->tail);
+	EXPECT_EQ(10, self->s.ring->waiting);
+	/* A head that makes no sense is no room. */
+	for (n = 0; n < 4; n++) {
+		self->s.ring->head = heads[n];
+		ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
+		EXPECT_EQ(RING, self->s.ring->tail);
+	}
+	self->s.ring->head = 0;
+	for (n = 0; ring_take(&self->s, &entry); n++) {
+		EXPECT_TRUE(claim(&self->s, &entry, 0));
+		EXPECT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
+	}
+	EXPECT_EQ(RING + 10, n);
+}
+
+TEST_F(ring, periods_are_stored_by_the_consumer)
+{
+	__u64 start = now_ns() + 10 * MSEC, next = start;
+	struct twheel_entry entry;
+	int i, last = 0;
+
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, start, 10 * MSEC, 50));
+	for (i = 0; i < 50 && !last; i++) {
+		__u32 overruns;
+
+		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
+		ASSERT_EQ(1, ring_take(&self->s, &entry));
+		EXPECT_EQ(next, entry.deadline);
+		EXPECT_LE(next, now_ns());
+		overruns = entry.flags >> TWHEEL_ENTRY_OVERRUNS;
+		next = entry.deadline + (overruns + 1) * 10 * MSEC;
+		last = entry.flags & TWHEEL_EVENT_LAST;
+		EXPECT_TRUE(claim(&self->s, &entry, last ? 0 : next));
+		EXPECT_EQ(0, last ? 0 : arm_stored(&self->s, 7));
+	}
+	EXPECT_TRUE(last);
+	EXPECT_EQ(start + 50 * 10 * MSEC, next);
+}
+
+TEST_F(ring, is_adopted_with_what_was_not_taken)
+{
+	__u64 deadline = now_ns() + HOUR;
+	struct twheel_entry entry;
+	__u32 id;
+	int n;
+
+	/* One in the ring, one stored and not called for, one pending. */
+	ASSERT_EQ(1, want(&self->s, 1, 1));
+	__atomic_store_n(&self->s.word[2].deadline, 2, __ATOMIC_SEQ_CST);
+	ASSERT_EQ(1, want(&self->s, 3, deadline));
+	/* The entry is lost with who took it, and so was about to. */
+	ASSERT_EQ(1, ring_take(&self->s, &entry));
+	for (id = n = 0; id < CAPACITY; id++) {
+		if (wanted(&self->s, id) - 1 < filed(&self->s, id) - 1) {
+			ASSERT_EQ(0, arm_stored(&self->s, id));
+			n++;
+		}
+	}
+	EXPECT_EQ(2, n);
+	for (n = 0; ring_take(&self->s, &entry); n++)
+		EXPECT_TRUE(claim(&self->s, &entry, 0));
+	EXPECT_EQ(2, n);
+	EXPECT_EQ(deadline, wanted(&self->s, 3));
+}
+
+TEST_HARNESS_MAIN
