@@ -562,8 +562,16 @@ TEST_F(wheel, arm_refuses)
 	} bad[] = {
 		{ "opcode", { .opcode = TWHEEL_OP_ARM, .deadline = 1, .id = FREE }, EINVAL },
 		{ "flag", { .flags = 1U << 31, .deadline = 1, .id = FREE }, EOPNOTSUPP },
-		{ "next flag", { .flags = TWHEEL_ARM_MOVE << 1, .deadline = 1, .id = FREE },
+		{ "next flag", { .flags = TWHEEL_ARM_STORED << 1, .deadline = 1, .id = FREE },
 		  EOPNOTSUPP },
+		{ "stored, without a word", { .flags = TWHEEL_ARM_STORED, .id = FREE }, ENOENT },
+		{ "stored, and a deadline", { .flags = TWHEEL_ARM_STORED, .deadline = 1,
+		  .id = FREE }, EINVAL },
+		{ "stored, and a cookie", { .flags = TWHEEL_ARM_STORED, .cookie = 1,
+		  .id = FREE }, EINVAL },
+		{ "stored and new", { .flags = TWHEEL_ARM_STORED | TWHEEL_ARM_NEW,
+		  .id = FREE }, EINVAL },
+		{ "stored, any", { .flags = TWHEEL_ARM_STORED, .id = TWHEEL_ID_ANY }, ERANGE },
 		{ "new and move", { .flags = TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE, .deadline = 1,
 		  .id = FREE }, EINVAL },
 		{ "interval", { .deadline = 1, .interval = 1ULL << 63, .id = FREE }, ERANGE },
@@ -1268,13 +1276,6 @@ TEST_F(fresh, bad_pointers)
 }
 
 /* What else the file can and can't do */
-
-TEST_F(wheel, cannot_be_mapped)
-{
-	EXPECT_TRUE(mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED,
-			 self->fd, 0) == MAP_FAILED);
-	EXPECT_EQ(ENODEV, errno);
-}
 
 TEST_F(wheel, fdinfo)
 {
