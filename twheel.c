@@ -260,33 +260,31 @@ static void twheel_wake(struct twheel *tw)
 	wake_up_interruptible_poll(&tw->wait, EPOLLIN | EPOLLRDNORM);
 }
 
-/* Stale events are nothing to read; those that wait for room in the ring may have it. */
-static bool twheel_readable_words(struct twheel *tw)
-{
-	u64 now = twheel_now(tw);
-	bool readable;
-
-	lockdep_assert_held(&tw->lock);
-	timers_turn(&tw->timers, now);
-	if (tw->ring.header) {
-		ring_post(&tw->ring, &tw->timers, now);
-		readable = ring_has_entries(&tw->ring);
-	} else {
-		readable = words_drop_stale(&tw->timers);
-	}
-	twheel_program(tw, now, false);
-	return readable;
-}
-
+/*
+ * Is there an event?  Stale ones are none, and are dropped; those that wait for
+ * room in the ring may have it by now.  In steps, and without a place to sleep,
+ * because those ask who are about to.
+ */
 static bool twheel_readable(struct twheel *tw)
 {
-	bool readable;
+	bool readable, sure;
+	u64 now;
 
-	spin_lock_bh(&tw->lock);
-	readable = timers_expired(&tw->timers);
-	if (tw->timers.word && (readable || tw->ring.header))
-		readable = twheel_readable_words(tw);
-	spin_unlock_bh(&tw->lock);
+	do {
+		spin_lock_bh(&tw->lock);
+		now = twheel_now(tw);
+		timers_turn(&tw->timers, now);
+		if (tw->ring.header) {
+			ring_post(&tw->ring, &tw->timers, now);
+			readable = ring_has_entries(&tw->ring);
+			sure = readable || !timers_expired(&tw->timers);
+		} else {
+			sure = words_drop_stale(&tw->timers);
+			readable = timers_expired(&tw->timers);
+		}
+		twheel_program(tw, now, false);
+		spin_unlock_bh(&tw->lock);
+	} while (!sure);
 	return readable;
 }
 

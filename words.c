@@ -209,8 +209,11 @@ static int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 
 	/* Nothing to do: it is looked at in time, or there is an event. */
 	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline)
-				 : t->deadline == deadline)
+				 : t->deadline == deadline) {
+		/* The same again, in case that somebody has written over it. */
+		WRITE_ONCE(word->filed, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;
+	}
 	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
 		wheel_unlink(w, op->id);
 	ts->arms++;
@@ -303,22 +306,24 @@ WHEEL_API void words_add(struct timers *ts, u32 id, struct twheel_word *page)
  *
  * Looks at a bounded number of them.
  *
- * Return: is there an event that may count?
+ * Return: does one that counts stand at the front now, or none at all?
  */
 WHEEL_API bool words_drop_stale(struct timers *ts)
 {
 	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
 
-	for (unsigned int looks = 0; due->head != WHEEL_NIL && looks < WHEEL_STEP; looks++) {
+	for (unsigned int looks = 0; due->head != WHEEL_NIL; looks++) {
 		struct twheel_word *word = word_of(ts, due->head);
 		u32 id = due->head;
 
 		if (!word || word_deadline(word) == timer_of(ts, id)->deadline)
 			break;
+		if (looks == WHEEL_STEP)
+			return false;
 		wheel_unlink(&ts->wheel, id);
 		word_restart(ts, id, word);
 	}
-	return due->head != WHEEL_NIL;
+	return true;
 }
 
 /* The ring */
@@ -375,23 +380,25 @@ WHEEL_API size_t ring_memory(const struct ring *ring)
 }
 
 /* Entries that can be written; none, if the consumer's head makes no sense. */
-static u32 ring_room(const struct ring *ring)
+static u32 ring_room(struct ring *ring)
 {
-	/* Pairs with the consumer's release: it has read what is overwritten now. */
-	u32 used = ring->tail - smp_load_acquire(&ring->header->head);
+	u32 used;
 
+	/* Pairs with the consumer's release: it has read what is overwritten now. */
+	ring->head = smp_load_acquire(&ring->header->head);
+	used = ring->tail - ring->head;
 	return used < ring->entries ? ring->entries - used : 0;
 }
 
 /**
- * ring_has_entries() - are there any that the consumer has not taken?
- * @ring: the ring
+ * ring_has_entries() - are there any that the consumer had not taken?
+ * @ring: the ring, after ring_post()
  *
  * Return: true or false.
  */
 WHEEL_API bool ring_has_entries(const struct ring *ring)
 {
-	return READ_ONCE(ring->header->head) != ring->tail;
+	return ring->head != ring->tail;
 }
 
 /**

@@ -21,12 +21,14 @@
  * @page: of the entries, 256 to each; shared
  * @entries: a power of two
  * @tail: entries written; what stands in @header is for the consumer only
+ * @head: entries taken, as last seen
  */
 struct ring {
 	struct twheel_ring	*header;
 	struct twheel_entry	**page;
 	u32			entries;
 	u32			tail;
+	u32			head;
 };
 
 /* How many pages the words of all timers take. */

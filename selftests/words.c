@@ -2,118 +2,12 @@
 /*
  * Words and the event ring: timers that are armed, moved and cancelled by a store.
  */
-#include "twheel_test.h"
+#include "words_test.h"
 
 #define CAPACITY	1024
 #define RING		256
 #define WORDS_SIZE	(CAPACITY * sizeof(struct twheel_word))
 #define PAGE		4096
-
-/* By two halves, a deadline is another one in between. */
-static void __attribute__((constructor)) need_64_bits(void)
-{
-	if (sizeof(long) < 8)
-		ksft_exit_skip("words are stored by 64 bits at once\n");
-}
-
-struct shared {
-	int			fd;
-	struct twheel_setup	setup;
-	struct twheel_word	*word;
-	struct twheel_ring	*ring;
-	struct twheel_entry	*entry;
-};
-
-static int shared_open(struct shared *s, __u32 ring_entries, int flags)
-{
-	int ret;
-
-	memset(s, 0, sizeof(*s));
-	s->setup.capacity = CAPACITY;
-	if (ring_entries) {
-		s->setup.delivery = TWHEEL_DELIVER_RING;
-		s->setup.ring_entries = ring_entries;
-	}
-	s->fd = wheel_open(flags);
-	if (s->fd < 0)
-		return s->fd;
-	ret = set_up(s->fd, &s->setup);
-	if (ret)
-		return ret;
-	s->word = mmap(NULL, WORDS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
-		       s->setup.words_offset);
-	if (s->word == MAP_FAILED)
-		return -errno;
-	if (!ring_entries)
-		return 0;
-	s->ring = mmap(NULL, TWHEEL_RING_HEADER + ring_entries * sizeof(*s->entry),
-		       PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, s->setup.ring_offset);
-	if (s->ring == MAP_FAILED)
-		return -errno;
-	s->entry = (struct twheel_entry *)((char *)s->ring + TWHEEL_RING_HEADER);
-	return 0;
-}
-
-static void shared_close(struct shared *s)
-{
-	if (s->word)
-		munmap(s->word, WORDS_SIZE);
-	if (s->ring)
-		munmap(s->ring, TWHEEL_RING_HEADER + s->setup.ring_entries * sizeof(*s->entry));
-	close(s->fd);
-}
-
-static __u64 filed(const struct shared *s, __u32 id)
-{
-	return __atomic_load_n(&s->word[id].filed, __ATOMIC_SEQ_CST);
-}
-
-static __u64 wanted(const struct shared *s, __u32 id)
-{
-	return __atomic_load_n(&s->word[id].deadline, __ATOMIC_SEQ_CST);
-}
-
-static int arm_stored(const struct shared *s, __u32 id)
-{
-	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
-
-	return wheel_arm(s->fd, &op);
-}
-
-/* As docs/words.md says.  Returns 1 if it took a call, 0 if not. */
-static int want(const struct shared *s, __u32 id, __u64 deadline)
-{
-	__atomic_exchange_n(&s->word[id].deadline, deadline, __ATOMIC_SEQ_CST);
-	if (deadline - 1 >= filed(s, id) - 1)
-		return 0;
-	return arm_stored(s, id) ?: 1;
-}
-
-static void cancel_by_store(const struct shared *s, __u32 id)
-{
-	__atomic_store_n(&s->word[id].deadline, 0, __ATOMIC_RELAXED);
-}
-
-/* Take an entry from the ring: 1, or 0 if it is empty. */
-static int ring_take(const struct shared *s, struct twheel_entry *entry)
-{
-	__u32 head = s->ring->head;
-
-	if (head == __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE))
-		return 0;
-	*entry = s->entry[head & (s->ring->entries - 1)];
-	__atomic_store_n(&s->ring->head, head + 1, __ATOMIC_RELEASE);
-	return 1;
-}
-
-/* Does an event count? */
-static bool claim(const struct shared *s, const struct twheel_entry *entry, __u64 next)
-{
-	__u64 deadline = entry->deadline;
-
-	return __atomic_compare_exchange_n(&s->word[entry->id].deadline, &deadline, next,
-					   false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
 
 FIXTURE(words) {
 	struct shared s;
@@ -121,7 +15,7 @@ FIXTURE(words) {
 
 FIXTURE_SETUP(words)
 {
-	ASSERT_EQ(0, shared_open(&self->s, 0, O_NONBLOCK));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
 }
 
 FIXTURE_TEARDOWN(words)
@@ -512,7 +406,7 @@ FIXTURE(ring) {
 
 FIXTURE_SETUP(ring)
 {
-	ASSERT_EQ(0, shared_open(&self->s, RING, O_NONBLOCK));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
 }
 
 FIXTURE_TEARDOWN(ring)

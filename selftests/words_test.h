@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The daemon's side of words and ring, as docs/words.md has it and as plainly as
+ * it can be written.
+ */
+#ifndef TWHEEL_WORDS_TEST_H
+#define TWHEEL_WORDS_TEST_H
+
+#include "twheel_test.h"
+
+/* By two halves, a deadline is another one in between. */
+static void __attribute__((constructor)) need_64_bits(void)
+{
+	if (sizeof(long) < 8)
+		ksft_exit_skip("words are stored by 64 bits at once\n");
+}
+
+struct shared {
+	int			fd;
+	__u32			capacity;
+	struct twheel_setup	setup;
+	struct twheel_word	*word;
+	struct twheel_ring	*ring;
+	struct twheel_entry	*entry;
+};
+
+static inline size_t words_size(const struct shared *s)
+{
+	return s->capacity * sizeof(struct twheel_word);
+}
+
+static inline size_t ring_size(const struct shared *s)
+{
+	return TWHEEL_RING_HEADER + s->setup.ring_entries * sizeof(*s->entry);
+}
+
+/* Map all that a wheel shares; @s has its file and setup. */
+static inline int shared_map(struct shared *s)
+{
+	s->capacity = s->setup.capacity;
+	s->word = mmap(NULL, words_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
+		       s->setup.words_offset);
+	if (s->word == MAP_FAILED)
+		return -errno;
+	if (s->setup.delivery != TWHEEL_DELIVER_RING)
+		return 0;
+	s->ring = mmap(NULL, ring_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
+		       s->setup.ring_offset);
+	if (s->ring == MAP_FAILED)
+		return -errno;
+	s->entry = (struct twheel_entry *)((char *)s->ring + TWHEEL_RING_HEADER);
+	return 0;
+}
+
+static inline int shared_open(struct shared *s, __u32 capacity, __u32 ring_entries, __u64 tick)
+{
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	s->setup.capacity = capacity;
+	s->setup.tick = tick;
+	if (ring_entries) {
+		s->setup.delivery = TWHEEL_DELIVER_RING;
+		s->setup.ring_entries = ring_entries;
+	}
+	s->fd = wheel_open(O_NONBLOCK);
+	if (s->fd < 0)
+		return s->fd;
+	ret = set_up(s->fd, &s->setup);
+	return ret ?: shared_map(s);
+}
+
+static inline void shared_close(struct shared *s)
+{
+	if (s->word)
+		munmap(s->word, words_size(s));
+	if (s->ring)
+		munmap(s->ring, ring_size(s));
+	close(s->fd);
+}
+
+static inline __u64 filed(const struct shared *s, __u32 id)
+{
+	return __atomic_load_n(&s->word[id].filed, __ATOMIC_SEQ_CST);
+}
+
+static inline __u64 wanted(const struct shared *s, __u32 id)
+{
+	return __atomic_load_n(&s->word[id].deadline, __ATOMIC_SEQ_CST);
+}
+
+static inline int arm_stored(const struct shared *s, __u32 id)
+{
+	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
+
+	return wheel_arm(s->fd, &op);
+}
+
+/* Would the kernel look too late?  Returns 1 if it took a call, 0 if not. */
+static inline int want_looked_at(const struct shared *s, __u32 id, __u64 deadline)
+{
+	if (deadline - 1 >= filed(s, id) - 1)
+		return 0;
+	return arm_stored(s, id) ?: 1;
+}
+
+/* Arm, move or cancel; tells what was wanted before. */
+static inline int want_instead(const struct shared *s, __u32 id, __u64 deadline, __u64 *before)
+{
+	*before = __atomic_exchange_n(&s->word[id].deadline, deadline, __ATOMIC_SEQ_CST);
+	return want_looked_at(s, id, deadline);
+}
+
+static inline int want(const struct shared *s, __u32 id, __u64 deadline)
+{
+	__u64 before;
+
+	return want_instead(s, id, deadline, &before);
+}
+
+static inline void cancel_by_store(const struct shared *s, __u32 id)
+{
+	__atomic_store_n(&s->word[id].deadline, 0, __ATOMIC_RELAXED);
+}
+
+/* Take an entry from the ring: 1, or 0 if it is empty. */
+static inline int ring_take(const struct shared *s, struct twheel_entry *entry)
+{
+	__u32 head = s->ring->head;
+
+	if (head == __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE))
+		return 0;
+	*entry = s->entry[head & (s->setup.ring_entries - 1)];
+	__atomic_store_n(&s->ring->head, head + 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
+/* Does an event count? */
+static inline bool claim(const struct shared *s, const struct twheel_entry *entry, __u64 next)
+{
+	__u64 deadline = entry->deadline;
+
+	return __atomic_compare_exchange_n(&s->word[entry->id].deadline, &deadline, next,
+					   false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+#endif /* TWHEEL_WORDS_TEST_H */
