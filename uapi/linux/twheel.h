@@ -212,8 +212,9 @@ struct twheel_setup {
  * consistent) and then load @filed.  If @deadline - 1 < @filed - 1, unsigned,
  * the kernel would look too late: arm the timer with TWHEEL_ARM_STORED.
  *
- * To cancel, a plain store of 0 is enough.  To extend, a plain store is enough
- * for the thread that also takes the timer's events.
+ * To cancel, a plain store of 0 is enough.  To extend, a plain store is enough if
+ * the timer is this thread's alone: no other stores its deadline or takes its
+ * events, and the one it has now is wanted still.
  *
  * An event from the ring counts only if @deadline can be swapped
  * (compare-and-swap) from that of the event to 0, or of a periodic timer to the
