@@ -38,6 +38,7 @@ enum use {
  *	limits allow
  * @arm: arm timers that are not armed
  * @move: give armed timers another deadline
+ * @extend: give armed timers a later deadline, if there is a shorter way to that
  * @cancel: disarm armed timers; deadlines are ignored
  * @deliver: wait for and take @nr expirations
  * @close: give all back
@@ -51,12 +52,14 @@ struct peer {
 	uint32_t	(*open)(uint32_t nr, enum use use);
 	void		(*arm)(const struct work *work, uint32_t nr);
 	void		(*move)(const struct work *work, uint32_t nr);
+	void		(*extend)(const struct work *work, uint32_t nr);
 	void		(*cancel)(const struct work *work, uint32_t nr);
 	void		(*deliver)(uint32_t nr);
 	void		(*close)(void);
 };
 
-extern const struct peer peer_twheel, peer_timerfd, peer_posix, peer_uring, peer_heap;
+extern const struct peer peer_twheel, peer_words, peer_timerfd, peer_posix, peer_uring,
+	peer_heap;
 
 /* The parts; runs is how often each figure is taken. */
 void bench_ops(unsigned int runs);

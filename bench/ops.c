@@ -72,7 +72,7 @@ static void round_of_ops(const struct peer *peer, struct clock *clock,
 	work_deadlines(work, nr, now_ns() + SOONEST, SPAN);
 	timed(clock, MOVE, peer->move, work, some);
 	work_later(work, nr, PUSH_BACK);
-	timed(clock, LATER, peer->move, work, some);
+	timed(clock, LATER, peer->extend ?: peer->move, work, some);
 	work_shuffle(work, nr);
 	timed(clock, CANCEL, peer->cancel, work, some);
 }
@@ -117,7 +117,7 @@ out:
 void bench_ops(unsigned int runs)
 {
 	static const struct peer *const peers[] = {
-		&peer_twheel, &peer_timerfd, &peer_posix, &peer_uring, &peer_heap,
+		&peer_twheel, &peer_words, &peer_timerfd, &peer_posix, &peer_uring, &peer_heap,
 	};
 
 	pin(true);
