@@ -447,7 +447,8 @@ TEST_F_TIMEOUT(hostile, killed_and_adopted, 120)
 			for (;;) {
 				__u64 r = random64(&state);
 
-				want(&self->s, r % 2000, r >> 60 ? now_ns() + (r >> 32) % (30 * TICK) : 0);
+				want(&self->s, r % 2000,
+				     r >> 60 ? now_ns() + (r >> 32) % (30 * TICK) : 0);
 				if (self->s.ring && ring_take(&self->s, &entry))
 					claim(&self->s, &entry, 0);
 				else if (!self->s.ring && !(r >> 20 & 15))
