@@ -36,6 +36,9 @@ help:
 	@echo '  make unload       rmmod twheel; as root'
 	@echo
 	@echo '  make tools        the twheel command and the demo daemon'
+	@echo '  make lib          libtwheel, shared and static, into lib/build'
+	@echo '  make install      libtwheel, its headers, twheel and twheel-demo, to'
+	@echo '                    DESTDIR= PREFIX=/usr/local'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
@@ -63,6 +66,14 @@ unload:
 tools:
 	@vm/deps tools
 	$(MAKE) -C tools
+
+lib:
+	@vm/deps lib
+	$(MAKE) -C lib
+
+install: tools lib
+	$(MAKE) -C lib install
+	$(MAKE) -C tools install
 
 selftests:
 	@vm/deps tools source
@@ -104,11 +115,11 @@ static:
 
 clean:
 	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
-	@rm -rf bench/build bench/wheel/build selftests/build tests/build tools/build
+	@rm -rf bench/build bench/wheel/build selftests/build tests/build tools/build lib/build
 
 distclean: clean
 	rm -rf $(CACHE)
 
-.PHONY: all help module load unload tools selftests fuzz demo check bench \
+.PHONY: all help module load unload tools lib install selftests fuzz demo check bench \
 	bench-wheel bench-instructions bench-instructions-update shell \
 	static clean distclean

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Arms and cancels for which a store is not enough, one by one or in batches. */
+#include <errno.h>
+#include <string.h>
+
+#include "handle.h"
+#include "sys.h"
+
+/* Many operations, in as many calls as it takes.  How many have failed. */
+static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
+{
+	int ret, failed = 0;
+
+	while (nr) {
+		struct twheel_submit call = {
+			.ops = (uintptr_t)ops,
+			.nr = nr < TWHEEL_MAX_BATCH ? nr : TWHEEL_MAX_BATCH,
+			.op_size = sizeof(*ops),
+		};
+
+		ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
+		if (ret == -EINTR)
+			continue;
+		if (ret) {
+			while (nr)
+				ops[--nr].result = ret;
+			return ret;
+		}
+		failed += (int)call.failed;
+		ops += call.done;
+		nr -= call.done;
+	}
+	return failed;
+}
+
+/* The batch */
+
+int twheel_batch_submit(struct twheel *w)
+{
+	struct twheel_op ops[BATCH_MAX];
+	uint32_t nr = w->batch_nr, left = 0;
+	int ret;
+
+	if (!nr)
+		return 0;
+	memset(ops, 0, nr * sizeof(*ops));
+	for (uint32_t i = 0; i < nr; i++) {
+		ops[i].opcode = TWHEEL_OP_ARM;
+		ops[i].flags = TWHEEL_ARM_STORED;
+		ops[i].id = w->batch[i];
+	}
+	ret = submit(w, ops, nr);
+	if (ret) {
+		ret = 0;
+		for (uint32_t i = 0; i < nr; i++) {
+			if (!ops[i].result)
+				continue;
+			if (!left)
+				ret = ops[i].result;
+			w->batch[left++] = w->batch[i];
+		}
+	}
+	__atomic_store_n(&w->batch_nr, left, __ATOMIC_RELAXED);
+	return ret;
+}
+
+int twheel_batch_room(struct twheel *w)
+{
+	int ret;
+
+	if (w->batch_nr < BATCH_MAX)
+		return 0;
+	ret = twheel_batch_submit(w);
+	return w->batch_nr < BATCH_MAX ? 0 : ret;
+}
+
+int twheel_batch_add(struct twheel *w, uint32_t id)
+{
+	int ret;
+
+	for (uint32_t i = 0; i < w->batch_nr; i++)
+		if (w->batch[i] == id)
+			return 0;
+	ret = twheel_batch_room(w);
+	if (ret)
+		return ret;
+	w->batch[w->batch_nr] = id;
+	__atomic_store_n(&w->batch_nr, w->batch_nr + 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+PUBLIC int twheel_flush(struct twheel *w)
+{
+	int ret;
+
+	if (!__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED))
+		return 0;
+	pthread_mutex_lock(&w->lock);
+	ret = twheel_batch_submit(w);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+/* By the word */
+
+static int arm_stored(struct twheel *w, uint32_t id)
+{
+	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
+	int ret;
+
+	if (!w->batching)
+		return twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, &op);
+	pthread_mutex_lock(&w->lock);
+	ret = twheel_batch_add(w, id);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+PUBLIC int twheel_cancel_state(const struct twheel *w, uint64_t deadline)
+{
+	return twheel_now(w) < deadline ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED;
+}
+
+/* By value */
+
+/* Keep what an arm has said, if somebody asks for it later. */
+static void keep_terms(struct twheel *w, const struct twheel_op *op)
+{
+	if (w->terms)
+		w->terms[op->id] = (struct terms){
+			.cookie		= op->cookie,
+			.interval	= op->interval,
+			.slack		= op->slack,
+			.count		= op->count,
+			.generation	= op->generation,
+		};
+}
+
+static int arm(struct twheel *w, struct twheel_op *op)
+{
+	int ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, op);
+
+	if (!ret)
+		keep_terms(w, op);
+	return ret;
+}
+
+PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
+{
+	struct twheel_op op = { .deadline = deadline, .id = id };
+	int ret;
+
+	if (id < w->shared.mapped)
+		return arm_stored(w, id);
+	if (id >= w->shared.capacity)
+		return -ERANGE;
+	pthread_mutex_lock(&w->lock);
+	op.interval = w->terms[id].interval;
+	op.slack = w->terms[id].slack;
+	op.cookie = w->terms[id].cookie;
+	op.count = w->terms[id].count;
+	ret = arm(w, &op);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+PUBLIC int twheel_cancel_slow(struct twheel *w, uint32_t id)
+{
+	struct twheel_op op = { .id = id };
+	int ret;
+
+	if (id >= w->shared.capacity)
+		return -ERANGE;
+	ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_CANCEL, &op);
+	if (ret)
+		return ret;
+	return op.state == TWHEEL_STATE_DELIVERED ? TWHEEL_STATE_IDLE : (int)op.state;
+}
+
+static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *arming)
+{
+	struct twheel_op op = {
+		.flags		= arming->flags,
+		.deadline	= arming->deadline,
+		.interval	= arming->interval,
+		.slack		= arming->slack,
+		.cookie		= arming->cookie,
+		.count		= arming->count,
+		.generation	= arming->generation,
+		.id		= *id,
+	};
+	int ret;
+
+	for (unsigned int i = 0; i < sizeof(arming->reserved) / sizeof(arming->reserved[0]); i++)
+		if (arming->reserved[i])
+			return -EINVAL;
+	/* The deadline is in @arming, not in the word. */
+	if (op.flags & TWHEEL_ARM_STORED)
+		return -EOPNOTSUPP;
+	if (!w->terms) {
+		ret = arm(w, &op);
+	} else {
+		pthread_mutex_lock(&w->lock);
+		ret = arm(w, &op);
+		pthread_mutex_unlock(&w->lock);
+	}
+	if (!ret)
+		*id = op.id;
+	return ret;
+}
+
+PUBLIC int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *arming)
+{
+	/* Not an id that the kernel takes for a request to choose one. */
+	return id < w->shared.capacity ? arm_with(w, &id, arming) : -ERANGE;
+}
+
+PUBLIC int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, uint32_t *id)
+{
+	uint32_t any = TWHEEL_ID_ANY;
+	int ret = arm_with(w, &any, arming);
+
+	if (!ret)
+		*id = any;
+	return ret;
+}
+
+PUBLIC int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr)
+{
+	int ret;
+
+	if (!w->terms)
+		return submit(w, ops, nr);
+	pthread_mutex_lock(&w->lock);
+	ret = submit(w, ops, nr);
+	for (uint32_t i = 0; i < nr; i++)
+		if (ops[i].opcode == TWHEEL_OP_ARM && !ops[i].result &&
+		    !(ops[i].flags & TWHEEL_ARM_STORED))
+			keep_terms(w, &ops[i]);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+PUBLIC int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer)
+{
+	memset(timer, 0, sizeof(*timer));
+	timer->id = id;
+	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_GET, timer);
+}
+
+/* All timers */
+
+static int enumerate(struct twheel *w, unsigned long request, uint32_t *cursor,
+		     struct twheel_timer *timers, uint32_t nr)
+{
+	struct twheel_list list = {
+		.timers = (uintptr_t)timers,
+		.nr = nr,
+		.timer_size = sizeof(*timers),
+		.cursor = *cursor,
+	};
+	int ret;
+
+	ret = twheel_flush(w);
+	if (ret)
+		return ret;
+	do
+		ret = twheel_sys_ioctl(w->fd, request, &list);
+	while (ret == -EINTR);
+	if (ret)
+		return ret;
+	*cursor = list.cursor;
+	return (int)list.done;
+}
+
+PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
+			     uint32_t nr)
+{
+	return enumerate(w, TWHEEL_IOC_LIST, cursor, timers, nr);
+}
+
+PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
+			uint32_t nr)
+{
+	return enumerate(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
+}
+
+/* After exec or crash */
+
+static int adopt_terms(struct twheel *w)
+{
+	struct twheel_timer timers[64];
+	uint32_t cursor = 0;
+	int nr;
+
+	for (;;) {
+		nr = twheel_list_armed(w, &cursor, timers, sizeof(timers) / sizeof(timers[0]));
+		if (nr <= 0)
+			return nr;
+		pthread_mutex_lock(&w->lock);
+		for (int i = 0; i < nr; i++)
+			w->terms[timers[i].id] = (struct terms){
+				.cookie		= timers[i].cookie,
+				.interval	= timers[i].interval,
+				.slack		= timers[i].slack,
+				.count		= timers[i].count,
+				.generation	= timers[i].generation,
+			};
+		pthread_mutex_unlock(&w->lock);
+	}
+}
+
+PUBLIC int twheel_adopt(struct twheel *w)
+{
+	int ret = 0, armed = 0;
+
+	if (w->terms)
+		ret = adopt_terms(w);
+	if (ret < 0)
+		return ret;
+	pthread_mutex_lock(&w->lock);
+	for (uint32_t id = 0; id < w->shared.mapped && !ret; id++) {
+		const struct twheel_word *word = &w->shared.words[id];
+		uint64_t deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST);
+
+		if (!twheel_uncovered(deadline, __atomic_load_n(&word->filed, __ATOMIC_SEQ_CST)))
+			continue;
+		ret = twheel_batch_add(w, id);
+		armed += !ret;
+	}
+	if (!ret)
+		ret = twheel_batch_submit(w);
+	pthread_mutex_unlock(&w->lock);
+	return ret < 0 ? ret : armed;
+}

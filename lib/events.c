@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Events: from the ring or by read, and the wait for them. */
+#include <errno.h>
+#include <time.h>
+
+#include "handle.h"
+#include "sys.h"
+
+/* Events in one read: what it returns fits an int. */
+#define READ_MAX	(1U << 20)
+
+/* From a ring */
+
+/* Count down, so that what comes next is known, and what is left. */
+static void count_down(struct terms *terms, const struct twheel_event *event)
+{
+	if (!terms->count)
+		return;
+	terms->count -= (uint32_t)event->overruns + 1;
+	if (!terms->count)
+		terms->interval = 0;
+}
+
+/* A timer is periodic, and was armed by somebody whose handle this is not. */
+static void ask_terms(struct twheel *w, const struct twheel_entry *entry)
+{
+	struct terms *terms = &w->terms[entry->id];
+	struct twheel_timer timer;
+
+	if (twheel_get(w, entry->id, &timer) || !timer.deadline)
+		return;
+	terms->cookie = timer.cookie;
+	terms->interval = timer.interval;
+	terms->generation = timer.generation;
+	/* The kernel has counted this event. */
+	terms->count = timer.count;
+	if (timer.count)
+		terms->count += (entry->flags >> TWHEEL_ENTRY_OVERRUNS) + 1;
+}
+
+/*
+ * What an entry tells, if it counts.  It may be of an earlier arming that had the
+ * same deadline, so interval and count are those of the terms.
+ */
+static void tell(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
+{
+	struct terms *terms = &w->terms[entry->id];
+	uint64_t overruns = entry->flags >> TWHEEL_ENTRY_OVERRUNS, passed;
+
+	if (!terms->interval && !(entry->flags & TWHEEL_EVENT_LAST))
+		ask_terms(w, entry);
+	if (!terms->interval) {
+		overruns = 0;
+	} else if (overruns) {
+		passed = (twheel_now(w) - entry->deadline) / terms->interval;
+		if (overruns > passed)
+			overruns = passed;
+		if (terms->count && overruns >= terms->count)
+			overruns = terms->count - 1;
+	}
+	*event = (struct twheel_event){
+		.id		= entry->id,
+		.generation	= terms->generation,
+		.cookie		= terms->cookie,
+		.deadline	= entry->deadline,
+		.overruns	= overruns,
+	};
+	if (!terms->interval || (terms->count && overruns + 1 >= terms->count))
+		event->flags = TWHEEL_EVENT_LAST;
+}
+
+/* When the timer of an event goes on; 0: never. */
+static uint64_t next_deadline(const struct terms *terms, const struct twheel_event *event)
+{
+	uint64_t span, next;
+
+	if (event->flags & TWHEEL_EVENT_LAST)
+		return 0;
+	if (__builtin_mul_overflow(event->overruns + 1, terms->interval, &span) ||
+	    __builtin_add_overflow(event->deadline, span, &next))
+		return UINT64_MAX;
+	return next;
+}
+
+/*
+ * See if an entry of the ring counts: then its deadline is still that of the word,
+ * and goes from there, in one step, so that it is nobody else's.
+ */
+static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
+{
+	struct twheel_word *word = &w->shared.words[entry->id];
+	struct terms *terms = &w->terms[entry->id];
+	__u64 deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST), next;
+	bool counts = false;
+
+	if (deadline == entry->deadline) {
+		tell(w, entry, event);
+		next = next_deadline(terms, event);
+		counts = __atomic_compare_exchange_n(&word->deadline, &deadline, next, false,
+						     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		if (counts) {
+			deadline = next;
+			count_down(terms, event);
+		}
+	}
+	/* The kernel does not go on by itself, to a next period or to a later arm. */
+	if (twheel_uncovered(deadline, __atomic_load_n(&word->filed, __ATOMIC_SEQ_CST)))
+		twheel_batch_add(w, entry->id);
+	return counts;
+}
+
+/* Let the kernel put more into the ring: any submit does. */
+static int call_kernel(struct twheel *w)
+{
+	struct twheel_submit call = { .op_size = sizeof(struct twheel_op) };
+
+	if (w->batch_nr)
+		return twheel_batch_submit(w);
+	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
+}
+
+static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_t nr)
+{
+	struct twheel_ring *ring = w->shared.ring;
+	const struct twheel_entry *entries =
+		(const void *)((const char *)ring + TWHEEL_RING_HEADER);
+	uint32_t taken = 0, head, tail;
+	int ret = 0;
+
+	pthread_mutex_lock(&w->lock);
+	head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+	tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	for (;;) {
+		while (head != tail && taken < nr) {
+			struct twheel_entry entry = entries[head & w->ring_mask];
+
+			/* What is taken may have to be armed again. */
+			ret = twheel_batch_room(w);
+			if (ret)
+				break;
+			head++;
+			/* Who shares the wheel may write anything there. */
+			if (entry.id < w->shared.mapped)
+				taken += claim(w, &entry, &events[taken]);
+		}
+		/* Only now may the kernel write where these stood. */
+		__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
+		if (head != tail || taken == nr)
+			break;
+		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
+		    (w->batching || !w->batch_nr))
+			break;
+		ret = call_kernel(w);
+		tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+		if (head == tail)
+			break;
+	}
+	if (!w->batching && !ret)
+		ret = twheel_batch_submit(w);
+	pthread_mutex_unlock(&w->lock);
+	return taken ? (int)taken : ret;
+}
+
+/* By read */
+
+static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t nr)
+{
+	int ret = twheel_sys_read(w->fd, events, nr * sizeof(*events));
+
+	return ret < 0 ? ret : ret / (int)sizeof(*events);
+}
+
+/* Arms by value say what is left of a count. */
+static int take_and_count(struct twheel *w, struct twheel_event *events, uint32_t nr)
+{
+	int ret;
+
+	pthread_mutex_lock(&w->lock);
+	ret = take_by_read(w, events, nr);
+	for (int i = 0; i < ret; i++) {
+		struct terms *terms = &w->terms[events[i].id];
+
+		if (terms->generation == events[i].generation)
+			count_down(terms, &events[i]);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr)
+{
+	if (!nr)
+		return 0;
+	if (nr > READ_MAX)
+		nr = READ_MAX;
+	if (w->shared.ring)
+		return take_from_ring(w, events, nr);
+	return w->terms ? take_and_count(w, events, nr) : take_by_read(w, events, nr);
+}
+
+PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout)
+{
+	uint64_t end = 0, now;
+	int flushed, ret;
+
+	if (!nr)
+		return -EINVAL;
+	if (timeout > 0) {
+		now = twheel_sys_now(CLOCK_MONOTONIC);
+		end = now + (uint64_t)timeout;
+	}
+	for (;;) {
+		/* What is taken and stale may have to be armed. */
+		do {
+			flushed = twheel_flush(w);
+			ret = twheel_take(w, events, nr);
+			if (ret)
+				return ret;
+			if (flushed)
+				return flushed;
+		} while (__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED));
+		if (!timeout)
+			return 0;
+		ret = twheel_sys_poll(w->fd, timeout);
+		if (ret < 0)
+			return ret;
+		if (timeout > 0) {
+			now = twheel_sys_now(CLOCK_MONOTONIC);
+			timeout = now < end ? (int64_t)(end - now) : 0;
+		}
+	}
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef TWHEEL_HANDLE_H
+#define TWHEEL_HANDLE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "twheel.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+#define BATCH_MAX	64U
+
+/**
+ * struct terms - what was said of a timer beside its deadline
+ * @cookie: for its events
+ * @interval: ns, 0: one-shot
+ * @slack: ns
+ * @count: expirations left, 0: no limit
+ * @generation: as the kernel counts it
+ */
+struct terms {
+	uint64_t	cookie;
+	uint64_t	interval;
+	uint64_t	slack;
+	uint32_t	count;
+	uint32_t	generation;
+};
+
+/**
+ * struct twheel - a handle
+ * @shared: what inline functions use; does not change once it is open
+ * @fd: of the wheel
+ * @clock: of the wheel
+ * @batching: calls are collected until they are flushed
+ * @words_size: bytes mapped, 0: none
+ * @ring_size: bytes mapped, 0: none
+ * @ring_mask: entries of the ring less 1
+ * @terms: of each id, if the kernel does not know or tell them: with an event
+ *	ring, whose entries have no room for them, and without words, when an
+ *	arm names them anew each time.  Else NULL.  Pages of it are zero, and
+ *	take no memory, until they are written.
+ * @lock: for what follows, for the entries of @terms, and for the head of the ring.
+ *	Held over the call that arms with other terms, so that an event has those
+ *	of its arming.
+ * @batch_nr: ids on the batch; read without the lock to see if there are any
+ * @batch: timers to be armed by what is stored in their words, each once
+ */
+struct twheel {
+	struct twheel_shared	shared;
+	int			fd;
+	uint32_t		clock;
+	bool			batching;
+	size_t			words_size;
+	size_t			ring_size;
+	uint32_t		ring_mask;
+	struct terms		*terms;
+	pthread_mutex_t		lock;
+	uint32_t		batch_nr;
+	uint32_t		batch[BATCH_MAX];
+};
+
+/*
+ * With the lock held.  Room is made by submitting a batch that is full; there is none
+ * only if all of it fails, and with room an add does not fail.
+ */
+int twheel_batch_room(struct twheel *w);
+int twheel_batch_add(struct twheel *w, uint32_t id);
+/* What fails stays on the batch; the first error is returned. */
+int twheel_batch_submit(struct twheel *w);
+
+#endif

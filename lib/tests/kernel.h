@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A kernel in user space with wheels in it: what sys.h asks for, after the protocol
+ * of the words, and with time that goes on when a test says so.
+ */
+#ifndef TWHEEL_TESTS_KERNEL_H
+#define TWHEEL_TESTS_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/twheel.h>
+
+#define KERNEL_CAPACITY_MAX	1024U
+#define KERNEL_RING_MAX		256U
+
+/**
+ * struct kernel - what the kernel is like; a test may change it
+ * @features: TWHEEL_FEATURE_*
+ * @abi: what it says of itself
+ * @ring_min: entries that a ring has at least
+ * @map_error: what every mmap returns
+ * @submit_max: operations in one submit, as if a signal came; 0: all
+ * @submit_error: what the next submit returns, once
+ * @stored_fails: so many stored arms have no memory
+ * @interrupt: the next poll finds a signal
+ * @threads: others move the time: a poll waits for that
+ * @calls: made so far
+ * @arms: ARM calls among them
+ * @submits: SUBMIT calls among them
+ * @stored: arms by the word, in either
+ * @gets: GET calls
+ * @reads: read calls
+ * @polls: polls that slept
+ */
+struct kernel {
+	uint64_t	features;
+	uint32_t	abi;
+	uint32_t	ring_min;
+	int		map_error;
+	uint32_t	submit_max;
+	int		submit_error;
+	uint32_t	stored_fails;
+	bool		interrupt;
+	bool		threads;
+	unsigned long	calls;
+	unsigned long	arms;
+	unsigned long	submits;
+	unsigned long	stored;
+	unsigned long	gets;
+	unsigned long	reads;
+	unsigned long	polls;
+};
+
+extern struct kernel kernel;
+
+/* Start anew, with no wheels. */
+void kernel_boot(uint64_t features);
+
+uint64_t kernel_now(void);
+/* Let time go on, and look at what is due. */
+void kernel_advance(uint64_t ns);
+
+/* As dup(): another descriptor of the same wheel. */
+int kernel_dup(int fd);
+/* Files that are open. */
+unsigned int kernel_open_files(void);
+/* Mappings that were not unmapped. */
+unsigned int kernel_mappings(void);
+bool kernel_nonblocking(int fd);
+void kernel_make_blocking(int fd);
+
+#endif

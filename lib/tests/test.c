@@ -1,0 +1,1008 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libtwheel on a simulated kernel: the same answers with an event ring, with words
+ * and read, and with calls alone; and what only one of them has.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernel.h"
+#include "tap.h"
+#include "twheel.h"
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+#define MS		1000000ULL
+#define CAPACITY	256U
+#define WORDS		TWHEEL_FEATURE_WORDS
+#define RING		(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING)
+
+struct mode {
+	const char	*name;
+	uint64_t	features;
+	uint32_t	ring_entries;
+	uint32_t	flags;
+	unsigned int	has;
+};
+
+static const struct mode modes[] = {
+	{ "ring", RING, 64, 0, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
+	{ "ring, batch", RING, 64, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
+	{ "small ring, batch", RING, 4, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
+	{ "words", RING, 0, 0, TWHEEL_HAS_WORDS },
+	{ "words, no ring", WORDS, 64, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS },
+	{ "calls", 0, 64, TWHEEL_OPEN_BATCH, 0 },
+	{ "calls by choice", RING, 64, TWHEEL_OPEN_NO_WORDS, 0 },
+};
+
+static const struct mode * const ring_mode = &modes[0];
+static const struct mode * const ring_batch_mode = &modes[1];
+static const struct mode * const small_ring_mode = &modes[2];
+static const struct mode * const words_mode = &modes[3];
+
+static struct twheel *open_again(const struct mode *mode, int fd)
+{
+	struct twheel_options options = {
+		.size = sizeof(options),
+		.flags = TWHEEL_OPEN_FD | mode->flags,
+		.fd = fd,
+	};
+	struct twheel *w;
+	int ret = twheel_open(&w, &options);
+
+	if (!CHECK(ret == 0))
+		exit(1);
+	return w;
+}
+
+static struct twheel *boot(const struct mode *mode)
+{
+	struct twheel_options options = {
+		.size = sizeof(options),
+		.flags = mode->flags,
+		.capacity = CAPACITY,
+		.ring_entries = mode->ring_entries,
+	};
+	struct twheel *w;
+	int ret;
+
+	kernel_boot(mode->features);
+	ret = twheel_open(&w, &options);
+	if (!CHECK(ret == 0))
+		exit(1);
+	return w;
+}
+
+/* The next event is this one, and comes exactly then. */
+static void expect(struct twheel *w, uint32_t id, uint64_t deadline)
+{
+	struct twheel_event event = { .id = ~0U };
+
+	CHECK(twheel_wait(w, &event, 1, -1) == 1);
+	CHECK(event.id == id);
+	CHECK(event.deadline == deadline);
+	CHECK(kernel_now() >= deadline);
+}
+
+/* For so long there is none. */
+static void expect_none(struct twheel *w, uint64_t ns)
+{
+	struct twheel_event event;
+	uint64_t end = kernel_now() + ns;
+
+	CHECK(twheel_wait(w, &event, 1, (int64_t)ns) == 0);
+	CHECK(kernel_now() == end);
+}
+
+static void expiry(struct twheel *w)
+{
+	struct twheel_event event;
+	uint64_t start = twheel_now(w);
+
+	CHECK(twheel_arm(w, 7, start + 10 * MS) == 0);
+	expect_none(w, 10 * MS - 1);
+	CHECK(twheel_next(w, &event) == 0);
+	expect(w, 7, start + 10 * MS);
+	CHECK(kernel_now() == start + 10 * MS);
+	expect_none(w, 100 * MS);
+
+	CHECK(twheel_arm(w, 8, 1) == 0);
+	expect(w, 8, 1);
+	CHECK(twheel_arm(w, 8, twheel_now(w)) == 0);
+	expect(w, 8, twheel_now(w));
+	CHECK(twheel_arm(w, CAPACITY - 1, twheel_now(w) + 1) == 0);
+	expect(w, CAPACITY - 1, twheel_now(w) + 1);
+	CHECK(twheel_arm(w, 9, 0) == 0);
+	CHECK(twheel_arm(w, 9, UINT64_MAX) == 0);
+	expect_none(w, 1000 * MS);
+	CHECK(twheel_arm(w, CAPACITY, 1) == -ERANGE);
+	CHECK(twheel_arm(w, TWHEEL_ID_ANY, 1) == -ERANGE);
+}
+
+static void moves(struct twheel *w)
+{
+	uint64_t start = twheel_now(w);
+	struct twheel_event event;
+
+	/* To earlier and to later, in any way. */
+	twheel_arm(w, 1, start + 50 * MS);
+	twheel_arm(w, 1, start + 20 * MS);
+	expect_none(w, 19 * MS);
+	twheel_arm(w, 1, start + 40 * MS);
+	expect_none(w, 20 * MS);
+	CHECK(twheel_extend(w, 1, start + 60 * MS) == 0);
+	expect(w, 1, start + 60 * MS);
+	expect_none(w, 100 * MS);
+
+	/* An extend of what is not armed, or to earlier. */
+	start = twheel_now(w);
+	CHECK(twheel_extend(w, 2, start + 30 * MS) == 0);
+	CHECK(twheel_extend(w, 2, start + 10 * MS) == 0);
+	expect(w, 2, start + 10 * MS);
+	CHECK(twheel_extend(w, CAPACITY, 1) == -ERANGE);
+
+	/* Of what has expired, and was not taken. */
+	start = twheel_now(w);
+	twheel_arm(w, 3, start + MS);
+	twheel_arm(w, 4, start + MS);
+	twheel_flush(w);
+	kernel_advance(2 * MS);
+	twheel_arm(w, 3, start + 5 * MS);
+	CHECK(twheel_extend(w, 4, start + 6 * MS) == 0);
+	CHECK(twheel_take(w, &event, 1) == 0);
+	expect(w, 3, start + 5 * MS);
+	expect(w, 4, start + 6 * MS);
+	expect_none(w, 100 * MS);
+}
+
+static void cancels(struct twheel *w)
+{
+	uint64_t start = twheel_now(w);
+	struct twheel_event event;
+
+	twheel_arm(w, 1, start + MS);
+	twheel_arm(w, 2, start + MS);
+	twheel_flush(w);
+	CHECK(twheel_cancel(w, 1) == 0);
+	CHECK(twheel_cancel_tell(w, 2) == TWHEEL_STATE_PENDING);
+	CHECK(twheel_cancel_tell(w, 2) == TWHEEL_STATE_IDLE);
+	CHECK(twheel_cancel_tell(w, 3) == TWHEEL_STATE_IDLE);
+	expect_none(w, 10 * MS);
+
+	/* After it has expired. */
+	start = twheel_now(w);
+	twheel_arm(w, 1, start + MS);
+	twheel_arm(w, 2, start + MS);
+	twheel_arm(w, 3, start + MS);
+	twheel_flush(w);
+	kernel_advance(MS);
+	CHECK(twheel_cancel(w, 1) == 0);
+	CHECK(twheel_cancel_tell(w, 2) == TWHEEL_STATE_EXPIRED);
+	CHECK(twheel_next(w, &event) == 1 && event.id == 3);
+	CHECK(twheel_next(w, &event) == 0);
+	CHECK(twheel_cancel_tell(w, 3) == TWHEEL_STATE_IDLE);
+
+	/* And armed again, before the kernel has noticed. */
+	start = twheel_now(w);
+	twheel_arm(w, 1, start + 5 * MS);
+	twheel_cancel(w, 1);
+	twheel_arm(w, 1, start + 3 * MS);
+	expect(w, 1, start + 3 * MS);
+	expect_none(w, 100 * MS);
+	CHECK(twheel_cancel(w, CAPACITY) == -ERANGE);
+	CHECK(twheel_cancel_tell(w, CAPACITY) == -ERANGE);
+}
+
+static void terms(struct twheel *w)
+{
+	struct twheel_arming arming = {
+		.flags = TWHEEL_ARM_RELATIVE, .deadline = MS, .slack = 3, .cookie = 0xc00c1e,
+	};
+	uint64_t start = twheel_now(w);
+	struct twheel_timer timer;
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 5, &arming) == 0);
+	CHECK(twheel_get(w, 5, &timer) == 0);
+	CHECK(timer.state == TWHEEL_STATE_PENDING && timer.cookie == 0xc00c1e);
+	CHECK(timer.deadline == start + MS && timer.slack == 3);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1);
+	CHECK(event.id == 5 && event.cookie == 0xc00c1e && event.deadline == start + MS);
+	CHECK(event.generation == timer.generation && event.flags == TWHEEL_EVENT_LAST);
+
+	/* They stay through an arm. */
+	CHECK(twheel_arm(w, 5, 1) == 0);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(twheel_get(w, 5, &timer) == 0 && timer.slack == 3);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 0xc00c1e);
+
+	/* And are replaced together, not one by one. */
+	arming.slack = 0;
+	arming.cookie = 2;
+	CHECK(twheel_arm_with(w, 5, &arming) == 0);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 2);
+
+	arming.flags = TWHEEL_ARM_NEW;
+	arming.deadline = twheel_now(w) + MS;
+	CHECK(twheel_arm_with(w, 5, &arming) == 0);
+	arming.cookie = 3;
+	CHECK(twheel_arm_with(w, 5, &arming) == -EEXIST);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 2);
+	arming.flags = TWHEEL_ARM_MOVE;
+	CHECK(twheel_arm_with(w, 5, &arming) == -ENOENT);
+	arming.flags = 0;
+	arming.generation = event.generation + 1;
+	CHECK(twheel_arm_with(w, 5, &arming) == -ESTALE);
+	arming.generation = event.generation;
+	CHECK(twheel_arm_with(w, 5, &arming) == 0);
+	expect(w, 5, arming.deadline);
+	arming.generation = 0;
+
+	arming.flags = TWHEEL_ARM_STORED;
+	CHECK(twheel_arm_with(w, 5, &arming) == -EOPNOTSUPP);
+	arming.flags = 0;
+	CHECK(twheel_arm_with(w, CAPACITY, &arming) == -ERANGE);
+	CHECK(twheel_arm_with(w, TWHEEL_ID_ANY, &arming) == -ERANGE);
+	arming.reserved[4] = 1;
+	CHECK(twheel_arm_with(w, 5, &arming) == -EINVAL);
+	arming.reserved[4] = 0;
+	arming.count = 1;
+	CHECK(twheel_arm_with(w, 5, &arming) == -EINVAL);
+	expect_none(w, 100 * MS);
+}
+
+static void periods(struct twheel *w)
+{
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = {
+		.deadline = start + 10 * MS, .interval = 10 * MS, .cookie = 11,
+	};
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	for (unsigned int i = 1; i <= 5; i++) {
+		CHECK(twheel_wait(w, &event, 1, -1) == 1);
+		CHECK(kernel_now() == start + i * 10 * MS);
+		CHECK(event.deadline == kernel_now() && event.cookie == 11);
+		CHECK(!event.overruns && !event.flags);
+	}
+
+	/* Nobody takes it: what is missed is told, by the event or by the next ones. */
+	kernel_advance(35 * MS);
+	for (uint64_t told = 5; told < 8; told += event.overruns + 1) {
+		twheel_flush(w);
+		if (!CHECK(twheel_take(w, &event, 1) == 1))
+			break;
+		CHECK(event.deadline == start + (told + 1) * 10 * MS);
+	}
+	expect(w, 1, start + 90 * MS);
+
+	/* An arm sets another phase, and not another interval. */
+	CHECK(twheel_arm(w, 1, start + 95 * MS) == 0);
+	expect(w, 1, start + 95 * MS);
+	expect(w, 1, start + 105 * MS);
+	CHECK(twheel_cancel_tell(w, 1) == TWHEEL_STATE_PENDING);
+	expect_none(w, 100 * MS);
+
+	/* Three times, with an arm in between. */
+	start = twheel_now(w);
+	arming.deadline = start + 10 * MS;
+	arming.count = 3;
+	CHECK(twheel_arm_with(w, 2, &arming) == 0);
+	expect(w, 2, start + 10 * MS);
+	CHECK(twheel_arm(w, 2, start + 15 * MS) == 0);
+	expect(w, 2, start + 15 * MS);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1);
+	CHECK(event.deadline == start + 25 * MS && event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 100 * MS);
+
+	/* And from then on once. */
+	start = twheel_now(w);
+	CHECK(twheel_arm(w, 2, start + MS) == 0);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 100 * MS);
+}
+
+static void waits(struct twheel *w)
+{
+	struct twheel_event events[8];
+	uint64_t start = twheel_now(w);
+
+	CHECK(twheel_wait(w, events, 0, 0) == -EINVAL);
+	CHECK(twheel_wait(w, events, 8, 0) == 0);
+	CHECK(twheel_take(w, events, 0) == 0);
+	CHECK(kernel_now() == start);
+	for (uint32_t id = 0; id < 20; id++)
+		twheel_arm(w, id, start + MS);
+	/* A batch is submitted before the sleep. */
+	CHECK(twheel_wait(w, events, 8, -1) == 8);
+	CHECK(kernel_now() == start + MS);
+	CHECK(twheel_wait(w, events, 8, 0) == 8);
+	CHECK(twheel_wait(w, events, 8, -1) == 4);
+	CHECK(twheel_take(w, events, 8) == 0);
+
+	/* A stale event wakes it, and the time goes on. */
+	twheel_arm(w, 1, kernel_now() + MS);
+	twheel_arm(w, 2, kernel_now() + 2 * MS);
+	twheel_flush(w);
+	twheel_cancel(w, 1);
+	CHECK(twheel_wait(w, events, 8, (int64_t)(5 * MS)) == 1 && events[0].id == 2);
+	twheel_arm(w, 1, kernel_now() + MS);
+	twheel_flush(w);
+	twheel_cancel(w, 1);
+	expect_none(w, 5 * MS);
+
+	kernel.interrupt = true;
+	CHECK(twheel_wait(w, events, 8, -1) == -EINTR);
+	CHECK(!kernel.interrupt);
+}
+
+static void many(struct twheel *w)
+{
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS, .cookie = 1 };
+	struct twheel_op ops[3] = {
+		{ .opcode = TWHEEL_OP_ARM, .id = 10, .deadline = 5, .cookie = 2 },
+		{ .opcode = TWHEEL_OP_ARM, .id = CAPACITY, .deadline = 5 },
+		{ .opcode = TWHEEL_OP_CANCEL, .id = 11 },
+	};
+	struct twheel_timer timers[CAPACITY];
+	struct twheel_event event;
+	uint32_t id = 0, cursor = 0;
+	int nr, sum = 0;
+
+	CHECK(twheel_arm_any(w, &arming, &id) == 0 && id == CAPACITY - 1);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == id && event.cookie == 1);
+
+	twheel_arm(w, 11, twheel_now(w) + MS);
+	CHECK(twheel_submit_ops(w, ops, ARRAY_SIZE(ops)) == 1);
+	CHECK(ops[0].result == 0 && ops[1].result == -ERANGE && ops[2].result == 0);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 10 && event.cookie == 2);
+	expect_none(w, 100 * MS);
+	CHECK(twheel_submit_ops(w, ops, 0) == 0);
+
+	/* As when signals come. */
+	kernel.submit_max = 2;
+	kernel.submit_error = -EINTR;
+	ops[1].id = 12;
+	CHECK(twheel_submit_ops(w, ops, ARRAY_SIZE(ops)) == 0);
+	kernel.submit_max = 0;
+	twheel_cancel(w, 10);
+	twheel_cancel(w, 12);
+	kernel.submit_error = -ENOMEM;
+	CHECK(twheel_submit_ops(w, ops, ARRAY_SIZE(ops)) == -ENOMEM);
+	CHECK(ops[0].result == -ENOMEM && ops[2].result == -ENOMEM);
+	expect_none(w, 100 * MS);
+	CHECK(twheel_get(w, CAPACITY, timers) == -ERANGE);
+
+	for (id = 0; id < 100; id++)
+		twheel_arm(w, id, twheel_now(w) + (id + 1) * MS);
+	while ((nr = twheel_list_armed(w, &cursor, timers, 30)) > 0) {
+		CHECK(timers[0].id == (uint32_t)sum && timers[0].state == TWHEEL_STATE_PENDING);
+		sum += nr;
+	}
+	CHECK(nr == 0 && sum == 100);
+	kernel_advance(10 * MS);
+	cursor = 0;
+	CHECK(twheel_drain(w, &cursor, timers, CAPACITY) == 100);
+	CHECK(timers[0].state == TWHEEL_STATE_EXPIRED);
+	CHECK(timers[99].remaining == 90 * MS);
+	expect_none(w, 1000 * MS);
+}
+
+/* Another process: it has stored and not called, not taken, and died. */
+static void successor(const struct mode *mode)
+{
+	struct twheel *w = boot(mode), *heir;
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = {
+		.deadline = start + 10 * MS, .interval = 100 * MS, .cookie = 77,
+	};
+	struct twheel_event event;
+	int nr;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	arming.deadline = start + 8 * MS;
+	arming.interval = 0;
+	CHECK(twheel_arm_with(w, 2, &arming) == 0);
+	twheel_arm(w, 3, start + 5 * MS);
+	twheel_arm(w, 9, start + 40 * MS);
+	twheel_flush(w);
+	kernel_advance(9 * MS);
+	/* 2 and 3 have come due; 4 and 5 are perhaps only stored, 6 is not wanted. */
+	twheel_arm(w, 4, start + 20 * MS);
+	twheel_arm(w, 5, start + 6 * MS);
+	twheel_arm(w, 6, start + 20 * MS);
+	twheel_cancel(w, 6);
+
+	heir = open_again(mode, kernel_dup(twheel_fd(w)));
+	CHECK(twheel_has(heir) == mode->has && twheel_capacity(heir) == CAPACITY);
+	nr = twheel_adopt(heir);
+	CHECK(mode->has ? nr > 0 : nr == 0);
+	CHECK(twheel_adopt(heir) >= 0);
+	for (unsigned int due = 0; due < 3; due++) {
+		CHECK(twheel_wait(heir, &event, 1, 0) == 1);
+		CHECK(event.id == 2 || event.id == 3 || event.id == 5);
+		CHECK(event.id != 2 || event.cookie == 77);
+	}
+	CHECK(twheel_wait(heir, &event, 1, 0) == 0);
+	expect(heir, 1, start + 10 * MS);
+	expect(heir, 4, start + 20 * MS);
+	expect(heir, 9, start + 40 * MS);
+	CHECK(twheel_wait(heir, &event, 1, -1) == 1);
+	CHECK(event.id == 1 && event.cookie == 77 && event.deadline == start + 110 * MS);
+	twheel_close(heir);
+	twheel_close(w);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	tap_result("%s: a successor misses nothing", mode->name);
+}
+
+/*
+ * Any program of operations beside what must come of it.
+ */
+struct wanted {
+	uint64_t	deadline;
+	uint64_t	interval;
+	uint64_t	cookie;
+	uint32_t	count;
+};
+
+#define RANDOM_IDS	24U
+#define RANDOM_STEPS	30000U
+
+static uint64_t random_state;
+
+static uint32_t random_below(uint32_t end)
+{
+	random_state = random_state * 6364136223846793005 + 1442695040888963407;
+	return (uint32_t)((random_state >> 33) % end);
+}
+
+static void compare(struct wanted *wanted, const struct twheel_event *event)
+{
+	struct wanted *want = &wanted[event->id];
+	uint64_t periods = event->overruns + 1;
+	bool last = !want->interval || (want->count && periods >= want->count);
+
+	CHECK(event->id < RANDOM_IDS);
+	CHECK(want->deadline && want->deadline == event->deadline);
+	CHECK(event->deadline + event->overruns * want->interval <= kernel_now());
+	CHECK(event->cookie == want->cookie);
+	CHECK(last == !!(event->flags & TWHEEL_EVENT_LAST));
+	want->deadline = last ? 0 : want->deadline + periods * want->interval;
+	if (want->count) {
+		want->count -= periods;
+		if (!want->count)
+			want->interval = 0;
+	}
+}
+
+static void take_all(struct twheel *w, struct wanted *wanted)
+{
+	struct twheel_event events[5];
+	int nr;
+
+	do {
+		nr = twheel_wait(w, events, 1 + random_below(ARRAY_SIZE(events)), 0);
+		for (int i = 0; i < nr; i++)
+			compare(wanted, &events[i]);
+	} while (nr > 0);
+	CHECK(nr == 0);
+	for (uint32_t id = 0; id < RANDOM_IDS; id++)
+		CHECK(wanted[id].deadline - 1 >= kernel_now());
+}
+
+static uint64_t random_deadline(void)
+{
+	switch (random_below(8)) {
+	case 0:
+		return 0;
+	case 1:
+		return kernel_now();
+	case 2:
+		return kernel_now() - random_below(5);
+	default:
+		return kernel_now() + random_below(20);
+	}
+}
+
+static void random_arm_with(struct twheel *w, struct wanted *want, uint32_t id)
+{
+	struct twheel_arming arming = {
+		.flags = random_below(3) ? 0 : random_below(2) ? TWHEEL_ARM_NEW : TWHEEL_ARM_MOVE,
+		.deadline = random_deadline(),
+		.interval = random_below(2) ? 1 + random_below(9) : 0,
+		.cookie = random_below(1000),
+	};
+	int ret, must = 0;
+
+	if (arming.interval && random_below(2))
+		arming.count = 1 + random_below(4);
+	if (arming.flags == TWHEEL_ARM_NEW && want->deadline)
+		must = -EEXIST;
+	if (arming.flags == TWHEEL_ARM_MOVE && !want->deadline)
+		must = -ENOENT;
+	ret = twheel_arm_with(w, id, &arming);
+	CHECK(ret == must);
+	if (!ret)
+		*want = (struct wanted){
+			arming.deadline, arming.interval, arming.cookie, arming.count,
+		};
+}
+
+static void random_cancel_tell(struct twheel *w, struct wanted *want, uint32_t id)
+{
+	int state = twheel_cancel_tell(w, id);
+
+	CHECK(!want->deadline == (state == TWHEEL_STATE_IDLE));
+	/* On a batch nothing expires. */
+	if (want->deadline > kernel_now())
+		CHECK(state == TWHEEL_STATE_PENDING);
+	want->deadline = 0;
+}
+
+static void random_step(struct twheel *w, struct wanted *wanted)
+{
+	uint32_t id = random_below(RANDOM_IDS);
+	uint64_t deadline = random_deadline();
+	struct twheel_event event;
+
+	switch (random_below(12)) {
+	case 0 ... 2:
+		CHECK(twheel_arm(w, id, deadline) == 0);
+		wanted[id].deadline = deadline;
+		break;
+	case 3 ... 4:
+		CHECK(twheel_extend(w, id, deadline) == 0);
+		wanted[id].deadline = deadline;
+		break;
+	case 5:
+		CHECK(twheel_cancel(w, id) == 0);
+		wanted[id].deadline = 0;
+		break;
+	case 6:
+		random_cancel_tell(w, &wanted[id], id);
+		break;
+	case 7:
+		random_arm_with(w, &wanted[id], id);
+		break;
+	case 8:
+		if (twheel_next(w, &event) == 1)
+			compare(wanted, &event);
+		break;
+	case 9:
+		take_all(w, wanted);
+		break;
+	default:
+		kernel_advance(random_below(6));
+		break;
+	}
+}
+
+static void random_program(const struct mode *mode, uint64_t seed)
+{
+	struct wanted wanted[RANDOM_IDS] = { 0 };
+	struct twheel *w = boot(mode);
+
+	random_state = seed;
+	for (unsigned int step = 0; step < RANDOM_STEPS && !tap_bad; step++)
+		random_step(w, wanted);
+	kernel_advance(1000);
+	take_all(w, wanted);
+	twheel_close(w);
+	tap_result("%s: %u random steps, seed %" PRIu64, mode->name, RANDOM_STEPS, seed);
+}
+
+/* What only some have */
+
+static void stores(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event event;
+	unsigned long calls;
+
+	twheel_arm(w, 1, start + 10 * MS);
+	CHECK(kernel.stored == 1);
+	calls = kernel.calls;
+	for (unsigned int i = 0; i < 1000; i++) {
+		twheel_arm(w, 1, start + 11 * MS + i);
+		twheel_extend(w, 1, start + 12 * MS + i);
+	}
+	twheel_cancel(w, 1);
+	twheel_arm(w, 1, start + 12 * MS);
+	twheel_cancel_tell(w, 1);
+	twheel_extend(w, 1, start + 11 * MS);
+	CHECK(kernel.calls == calls);
+	/* Earlier than the kernel looks. */
+	twheel_arm(w, 1, start + 9 * MS);
+	CHECK(kernel.calls == calls + 1);
+	kernel_advance(9 * MS);
+	calls = kernel.calls + kernel.reads;
+	CHECK(twheel_next(w, &event) == 1);
+	CHECK(twheel_next(w, &event) == 0);
+	CHECK(kernel.calls + kernel.reads == calls + (mode->ring_entries ? 0 : 2));
+	twheel_close(w);
+	tap_result("%s: no call for a change to later, for a cancel, for an event",
+		   mode->name);
+}
+
+static void batches(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event events[CAPACITY];
+	unsigned long calls = kernel.calls;
+
+	for (unsigned int round = 0; round < 3; round++)
+		for (uint32_t id = 0; id < 64; id++)
+			twheel_arm(w, id, start + 2 * MS);
+	CHECK(kernel.calls == calls);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(kernel.calls == calls + 1 && kernel.stored == 64);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(kernel.calls == calls + 1);
+	tap_result("a batch is one call, and has each id once");
+
+	for (uint32_t id = 100; id < 165; id++)
+		twheel_arm(w, id, start + MS);
+	CHECK(kernel.calls == calls + 2 && kernel.stored == 128);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 65);
+	CHECK(kernel.stored == 129);
+	tap_result("a full batch is submitted, and one before sleep");
+
+	/* A stale entry: found by the taker, called by the batch. */
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 64);
+	start = twheel_now(w);
+	twheel_arm(w, 1, start + MS);
+	twheel_flush(w);
+	kernel_advance(MS);
+	twheel_extend(w, 1, start + 3 * MS);
+	calls = kernel.calls;
+	CHECK(twheel_take(w, events, 1) == 0);
+	CHECK(kernel.calls == calls);
+	expect(w, 1, start + 3 * MS);
+	tap_result("a batch takes what a stale event needs");
+	twheel_close(w);
+}
+
+static void batch_fails(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	struct twheel_arming arming = { .interval = MS };
+	uint64_t start = twheel_now(w);
+	struct twheel_event events[CAPACITY];
+	unsigned int nr = 0;
+	int ret;
+
+	for (uint32_t id = 0; id < 10; id++)
+		twheel_arm(w, id, start + MS);
+	kernel.stored_fails = 3;
+	CHECK(twheel_flush(w) == -ENOMEM);
+	CHECK(kernel.stored == 7);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(kernel.stored == 10);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 10);
+	tap_result("what fails in a batch is told, and tried again");
+
+	for (uint32_t id = 0; id < 64; id++)
+		CHECK(twheel_arm(w, id, start + 5 * MS) == 0);
+	kernel.submit_error = -ENOMEM;
+	CHECK(twheel_arm(w, 64, start + 5 * MS) == -ENOMEM);
+	CHECK(twheel_arm(w, 64, start + 5 * MS) == 0);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 65);
+	tap_result("a full batch that fails is told to who comes next");
+
+	/* All periods at once, and no memory: events stay until they can go on. */
+	arming.deadline = start + 7 * MS;
+	for (uint32_t id = 0; id < 60; id++)
+		CHECK(twheel_arm_with(w, id, &arming) == 0);
+	for (uint32_t id = 100; id < 160; id++)
+		twheel_arm(w, id, start + 6 * MS);
+	kernel_advance(start + 7 * MS - kernel_now());
+	kernel.stored_fails = 1000;
+	while ((ret = twheel_take(w, events, CAPACITY)) > 0)
+		nr += (unsigned int)ret;
+	CHECK(ret == -ENOMEM && nr < 60);
+	kernel.stored_fails = 0;
+	while (nr < 120 && (ret = twheel_wait(w, events, CAPACITY, 0)) > 0)
+		nr += (unsigned int)ret;
+	CHECK(nr == 120);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 60 && kernel_now() == start + 8 * MS);
+	tap_result("no event is taken that could not go on");
+	twheel_close(w);
+}
+
+static void full_ring(void)
+{
+	struct twheel *w = boot(small_ring_mode);
+	struct twheel_event events[CAPACITY];
+	unsigned long submits;
+	int nr, sum = 0;
+
+	for (uint32_t id = 0; id < 100; id++)
+		twheel_arm(w, id, twheel_now(w) + MS);
+	twheel_flush(w);
+	kernel_advance(MS);
+	/* Nearly all of them come to nothing. */
+	for (uint32_t id = 0; id < 90; id++)
+		twheel_cancel(w, id);
+	submits = kernel.submits;
+	CHECK(twheel_next(w, events) == 1 && events[0].id == 90);
+	CHECK(kernel.submits > submits);
+	do {
+		nr = twheel_take(w, events, 4);
+		sum += nr;
+	} while (nr > 0);
+	CHECK(sum == 9);
+
+	/* When just as many as the ring has room for were taken. */
+	for (uint32_t id = 0; id < 5; id++)
+		twheel_arm(w, id, twheel_now(w));
+	twheel_flush(w);
+	CHECK(twheel_take(w, events, 4) == 4);
+	CHECK(twheel_next(w, events) == 1 && events[0].id == 4);
+	submits = kernel.submits;
+	CHECK(twheel_take(w, events, 4) == 0 && kernel.submits == submits);
+	twheel_close(w);
+	tap_result("the kernel is called when more waits than the ring has room for");
+}
+
+static void round_the_ring(void)
+{
+	struct twheel *w = boot(small_ring_mode);
+	struct twheel_ring *ring = twheel_shared_of(w)->ring;
+	struct twheel_event event;
+
+	for (uint32_t id = 0; id < 100; id++) {
+		twheel_arm(w, id, twheel_now(w));
+		twheel_flush(w);
+		CHECK(twheel_next(w, &event) == 1 && event.id == id);
+	}
+	CHECK(ring->head == 100 && ring->tail == 100);
+
+	/* Who shares the ring has scribbled. */
+	twheel_arm(w, 1, twheel_now(w));
+	twheel_arm(w, 2, twheel_now(w));
+	twheel_flush(w);
+	((struct twheel_entry *)((char *)ring + TWHEEL_RING_HEADER))[100 % 4].id = ~0U;
+	CHECK(twheel_next(w, &event) == 1 && event.id == 2);
+	CHECK(twheel_next(w, &event) == 0);
+	twheel_close(w);
+	tap_result("the ring goes round, and an id of nowhere leads nowhere");
+}
+
+/* An entry of an arming that had the same deadline, and another interval. */
+static void same_deadline(void)
+{
+	struct twheel *w = boot(ring_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = { .deadline = start - 10, .interval = 2, .count = 100 };
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	arming.interval = 7;
+	arming.count = 0;
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1 && event.overruns == 1 && !event.flags);
+	expect(w, 1, start + 4);
+	twheel_cancel(w, 1);
+
+	arming.interval = 2;
+	CHECK(twheel_arm_with(w, 2, &arming) == 0);
+	arming.count = 3;
+	CHECK(twheel_arm_with(w, 2, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1);
+	CHECK(event.overruns == 2 && event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 100);
+
+	/* Once with an end, once for ever; the other way round; and once at all. */
+	arming = (struct twheel_arming){ .deadline = twheel_now(w) };
+	CHECK(twheel_arm_with(w, 3, &arming) == 0);
+	arming.interval = 9;
+	CHECK(twheel_arm_with(w, 3, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1 && !event.flags);
+	expect(w, 3, arming.deadline + 9);
+	twheel_cancel(w, 3);
+	arming.deadline = twheel_now(w);
+	CHECK(twheel_arm_with(w, 4, &arming) == 0);
+	arming.interval = 0;
+	CHECK(twheel_arm_with(w, 4, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1 && event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 100);
+	twheel_close(w);
+	tap_result("an entry of an earlier arming with the same deadline");
+}
+
+/* An array that is just full: what was taken goes on all the same. */
+static void just_full(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel_arming arming = { .deadline = twheel_now(w), .interval = MS };
+	struct twheel_ring *ring = twheel_shared_of(w)->ring;
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1);
+	kernel_advance(MS);
+	CHECK(ring->tail == 2);
+	twheel_close(w);
+	tap_result("a periodic timer goes on before another event is asked for");
+}
+
+/* Two handles of one wheel: one has not heard what the other has said. */
+static void shared(void)
+{
+	struct twheel *w = boot(ring_mode), *other;
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = {
+		.deadline = start + MS, .interval = MS, .cookie = 9,
+	};
+	struct twheel_event event;
+
+	other = open_again(ring_mode, kernel_dup(twheel_fd(w)));
+	CHECK(twheel_arm_with(other, 1, &arming) == 0);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 9);
+	CHECK(kernel.gets == 1);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.deadline == start + 2 * MS);
+	CHECK(kernel.gets == 1);
+
+	/* Nobody is asked about an event that is stale. */
+	arming.deadline = start + 4 * MS;
+	CHECK(twheel_arm_with(other, 2, &arming) == 0);
+	kernel_advance(2 * MS);
+	twheel_cancel(w, 2);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 1);
+	CHECK(kernel.gets == 1);
+	twheel_close(other);
+	twheel_close(w);
+
+	/* By calls, a count is that of the own arming. */
+	w = boot(&modes[ARRAY_SIZE(modes) - 1]);
+	other = open_again(&modes[ARRAY_SIZE(modes) - 1], kernel_dup(twheel_fd(w)));
+	arming = (struct twheel_arming){ .deadline = start + MS, .interval = MS, .count = 5 };
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	arming.count = 0;
+	CHECK(twheel_arm_with(other, 1, &arming) == 0);
+	kernel_advance(8 * MS);
+	CHECK(twheel_next(w, &event) == 1 && event.overruns == 7);
+	CHECK(twheel_arm(w, 1, 1) == 0);
+	CHECK(twheel_next(w, &event) == 1 && event.flags == TWHEEL_EVENT_LAST);
+	CHECK(event.overruns == 4);
+	twheel_close(other);
+	twheel_close(w);
+	tap_result("the interval of a timer that another handle has armed is asked for");
+}
+
+static int try_open(const struct twheel_options *options)
+{
+	struct twheel *w = NULL;
+	int ret = twheel_open(&w, options);
+
+	if (!ret)
+		twheel_close(w);
+	return ret;
+}
+
+static void opening(void)
+{
+	struct {
+		struct twheel_options options;
+		uint64_t more;
+	} longer = { .options.size = sizeof(longer) };
+	struct twheel_options o = { .size = sizeof(o) };
+	struct twheel *w;
+
+	kernel_boot(RING);
+	CHECK(try_open(NULL) == 0);
+	CHECK(try_open(&o) == 0);
+	o.size = sizeof(o) - 4;
+	CHECK(try_open(&o) == -EINVAL);
+	CHECK(try_open(&longer.options) == 0);
+	longer.more = 1;
+	CHECK(try_open(&longer.options) == -E2BIG);
+	tap_result("options of another size");
+
+	o = (struct twheel_options){ .size = sizeof(o), .flags = 1U << 31 };
+	CHECK(try_open(&o) == -EOPNOTSUPP);
+	o = (struct twheel_options){ .size = sizeof(o), .clock = CLOCK_BOOTTIME };
+	CHECK(try_open(&o) == -EINVAL);
+	o.flags = TWHEEL_OPEN_CLOCK;
+	CHECK(try_open(&o) == 0);
+	o.clock = CLOCK_PROCESS_CPUTIME_ID;
+	CHECK(try_open(&o) == -EOPNOTSUPP);
+	o = (struct twheel_options){ .size = sizeof(o), .capacity = ~0U };
+	CHECK(try_open(&o) == -ERANGE);
+	o = (struct twheel_options){ .size = sizeof(o), .ring_entries = ~0U };
+	CHECK(try_open(&o) == -ERANGE);
+	o = (struct twheel_options){ .size = sizeof(o), .path = "/dev/nothing" };
+	CHECK(try_open(&o) == -ENODEV);
+	o = (struct twheel_options){ .size = sizeof(o), .fd = 1 };
+	CHECK(try_open(&o) == -EINVAL);
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	CHECK(try_open(&o) == -ENOTTY);
+	o.capacity = 5;
+	CHECK(try_open(&o) == -EINVAL);
+	kernel.abi = TWHEEL_ABI + 1;
+	CHECK(try_open(NULL) == -EPROTO);
+	kernel.abi = TWHEEL_ABI;
+	kernel.map_error = -ENOMEM;
+	CHECK(try_open(NULL) == -ENOMEM);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	twheel_close(NULL);
+	tap_result("options that mean nothing, and kernels that can't");
+
+	/* In use without words. */
+	kernel_boot(RING);
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_NO_WORDS };
+	CHECK(twheel_open(&w, &o) == 0);
+	kernel.map_error = -EBUSY;
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	o.fd = kernel_dup(twheel_fd(w));
+	kernel_make_blocking(o.fd);
+	twheel_close(w);
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == 0 && kernel_nonblocking(o.fd));
+	twheel_close(w);
+
+	/* A ring is no use without words. */
+	kernel.map_error = 0;
+	w = boot(ring_mode);
+	o.fd = kernel_dup(twheel_fd(w));
+	kernel.map_error = -EBUSY;
+	CHECK(try_open(&o) == -EBUSY);
+	kernel.map_error = 0;
+	o.flags |= TWHEEL_OPEN_NO_WORDS;
+	CHECK(try_open(&o) == -EOPNOTSUPP);
+	CHECK(kernel_open_files() == 2);
+	o.flags = TWHEEL_OPEN_FD;
+	CHECK(try_open(&o) == 0);
+	twheel_close(w);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	tap_result("a wheel in use is opened as it is, or not at all");
+}
+
+static const struct {
+	const char	*what;
+	void		(*run)(struct twheel *w);
+} same[] = {
+	{ "an event comes on time, once", expiry },
+	{ "moves, of what has expired too", moves },
+	{ "cancels, and what they tell", cancels },
+	{ "cookie, slack, conditions", terms },
+	{ "periods", periods },
+	{ "waits", waits },
+	{ "many at once, list and drain", many },
+};
+
+int main(void)
+{
+	for (unsigned int m = 0; m < ARRAY_SIZE(modes); m++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(same); i++) {
+			struct twheel *w = boot(&modes[m]);
+
+			CHECK(twheel_has(w) == modes[m].has);
+			same[i].run(w);
+			twheel_close(w);
+			CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+			tap_result("%s: %s", modes[m].name, same[i].what);
+		}
+		successor(&modes[m]);
+		random_program(&modes[m], 1);
+		random_program(&modes[m], (uint64_t)time(NULL));
+	}
+	stores(ring_mode);
+	stores(words_mode);
+	batches();
+	batch_fails();
+	full_ring();
+	round_the_ring();
+	same_deadline();
+	just_full();
+	shared();
+	opening();
+	return tap_end();
+}

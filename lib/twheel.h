@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libtwheel: timers of /dev/twheel, armed, extended and cancelled with a store.
+ */
+#ifndef TWHEEL_H
+#define TWHEEL_H
+
+#include <stdint.h>
+#include <linux/twheel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * DOC: the library in brief
+ *
+ * A handle is one wheel.  A timer of it is an id below its capacity; its
+ * deadline is in ns, of the wheel's clock (twheel_now()), and 0 means never.
+ * Where kernel and processor can, each timer has a word in memory shared with
+ * the kernel, and most changes are a store into it.  Where they can't, each
+ * change is a system call.  What a function does is the same either way.
+ *
+ * A function returns 0, or a count, or a negative errno; errno itself means
+ * nothing.  Beside those listed with a function, whatever makes a system call
+ * can return what <linux/twheel.h> lists for it.  A call that fails has changed
+ * nothing, unless said otherwise.
+ *
+ * Threads: any function may be called by any thread at any time, but for
+ * twheel_extend(), which needs a timer that is this thread's alone, and
+ * twheel_close().  So may a process forked off, of which the parent is then
+ * another thread; each has a batch and cookies of its own.
+ *
+ * An event counts when it is taken: it is then no more undone by a cancel or an
+ * arm.  One that was cancelled, or whose timer was armed again, before it was
+ * taken is never seen.
+ */
+
+struct twheel;
+
+/* The library defines it to make symbols of the inline functions. */
+#ifndef TWHEEL_LINKAGE
+#define TWHEEL_LINKAGE	static
+#endif
+
+/* Open and close */
+
+/**
+ * struct twheel_options - what wheel to open
+ * @size: sizeof(struct twheel_options); the struct can grow at its end
+ * @flags: TWHEEL_OPEN_*
+ * @path: of the device; NULL: /dev/twheel
+ * @fd: with TWHEEL_OPEN_FD: the wheel; else 0
+ * @clock: with TWHEEL_OPEN_CLOCK: CLOCK_MONOTONIC or another that the kernel has;
+ *	else 0: CLOCK_MONOTONIC
+ * @tick: how exact deadlines are, ns; 0: TWHEEL_DEFAULT_TICK
+ * @capacity: ids are below it, at most TWHEEL_MAX_CAPACITY; 0:
+ *	TWHEEL_DEFAULT_CAPACITY.  With words, the kernel's memory for all of them
+ *	is taken at once.
+ * @ring_entries: of the event ring, at most TWHEEL_MAX_RING; 0: events are read.
+ *	They are read all the same where there are no words.
+ *
+ * All that is 0 or not given stands for the default.
+ */
+struct twheel_options {
+	uint32_t	size;
+	uint32_t	flags;
+	const char	*path;
+	int32_t		fd;
+	uint32_t	clock;
+	uint64_t	tick;
+	uint32_t	capacity;
+	uint32_t	ring_entries;
+};
+
+/*
+ * @fd is a wheel that was opened before: inherited, or handed over.  It keeps its
+ * shape, so clock, tick, capacity and ring_entries must not be given.
+ */
+#define TWHEEL_OPEN_FD		(1U << 0)
+/* @clock is given. */
+#define TWHEEL_OPEN_CLOCK	(1U << 1)
+/* Make a system call for each change, also where there could be words. */
+#define TWHEEL_OPEN_NO_WORDS	(1U << 2)
+/* Collect the calls that stores need, see twheel_flush(). */
+#define TWHEEL_OPEN_BATCH	(1U << 3)
+
+/**
+ * twheel_open() - open a wheel
+ * @out: where to write the handle
+ * @options: NULL: all defaults
+ *
+ * The file is close-on-exec and non-blocking; an @fd given is made non-blocking.
+ * Whoever is to inherit the wheel needs the first undone, by fcntl().
+ *
+ * If it fails, an @fd given is still the caller's.
+ *
+ * Return: 0;
+ * -ENODEV: there is no device;
+ * -EACCES: not permitted to open it;
+ * -ENOTTY: @fd or @path is not a wheel;
+ * -EPROTO: the kernel's twheel has another version of the ABI;
+ * -EINVAL: no valid size, or with TWHEEL_OPEN_FD a shape is given;
+ * -E2BIG: the options are those of a newer library, and used;
+ * -EOPNOTSUPP: an unknown flag or clock, or @fd is a wheel with an event ring
+ * and there are no words here;
+ * -EBUSY: @fd is a wheel with an event ring, and in use without words;
+ * -ERANGE, -EPERM: tick, capacity or ring_entries are out of their range;
+ * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.
+ */
+int twheel_open(struct twheel **out, const struct twheel_options *options);
+
+/**
+ * twheel_close() - close a wheel
+ * @w: the handle, which no thread may be using; NULL is fine
+ *
+ * Closes the file descriptor.  If it was the last one, the timers are gone.
+ * What is on the batch is not submitted.
+ */
+void twheel_close(struct twheel *w);
+
+/**
+ * twheel_fd() - the file descriptor of a wheel
+ * @w: the handle
+ *
+ * For poll() and epoll: readable when there are events to take, or nearly so.
+ * With TWHEEL_OPEN_BATCH, call twheel_flush() before sleeping.
+ *
+ * Return: the file descriptor; it stays the handle's.
+ */
+int twheel_fd(const struct twheel *w);
+
+/* What twheel_has() tells. */
+#define TWHEEL_HAS_WORDS	(1U << 0)
+#define TWHEEL_HAS_RING		(1U << 1)
+
+/**
+ * twheel_has() - what a wheel works with
+ * @w: the handle
+ *
+ * Nobody needs to know, except to tell a person.
+ *
+ * Return: TWHEEL_HAS_*.
+ */
+unsigned int twheel_has(const struct twheel *w);
+
+/**
+ * twheel_capacity() - how many ids a wheel has
+ * @w: the handle
+ *
+ * Return: ids are below this.
+ */
+uint32_t twheel_capacity(const struct twheel *w);
+
+/**
+ * twheel_now() - what time it is
+ * @w: the handle
+ *
+ * Return: ns, in the wheel's clock.
+ */
+uint64_t twheel_now(const struct twheel *w);
+
+/* Arm and cancel */
+
+/**
+ * struct twheel_arming - all about how a timer is armed
+ * @flags: TWHEEL_ARM_RELATIVE, _NEW, _MOVE
+ * @count: expire this often, at most TWHEEL_MAX_COUNT; 0: for ever.  0 for a
+ *	one-shot
+ * @deadline: ns; absolute, or from now with TWHEEL_ARM_RELATIVE; 0: never
+ * @interval: period in ns, below 2^63; 0: one-shot
+ * @slack: it may be up to this many ns late
+ * @cookie: handed back in the events
+ * @generation: if not 0, the generation that the timer must have
+ * @reserved: 0
+ */
+struct twheel_arming {
+	uint32_t	flags;
+	uint32_t	count;
+	uint64_t	deadline;
+	uint64_t	interval;
+	uint64_t	slack;
+	uint64_t	cookie;
+	uint32_t	generation;
+	uint32_t	reserved[5];
+};
+
+/**
+ * twheel_arm_with() - arm a timer, with all there is to say
+ * @w: the handle
+ * @id: the timer
+ * @arming: how
+ *
+ * Always a system call.  Interval, slack and cookie stay with the id until the
+ * next arm_with, also through twheel_arm(); a count until it has run out, after
+ * which the timer is a one-shot.
+ *
+ * Return: 0;
+ * -ERANGE: id, interval, slack or count are out of their range;
+ * -EINVAL: a count without an interval, NEW and MOVE together, reserved not 0;
+ * -EOPNOTSUPP: an unknown flag;
+ * -EEXIST, -ENOENT: TWHEEL_ARM_NEW and it is armed, TWHEEL_ARM_MOVE and it is not;
+ * -ESTALE: it does not have that generation;
+ * -EDQUOT, -ENOMEM: a limit is reached.
+ */
+int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *arming);
+
+/**
+ * twheel_arm_any() - arm a timer whose id the kernel chooses
+ * @w: the handle
+ * @arming: how; the deadline is not 0
+ * @id: where to write the id
+ *
+ * The id is the caller's until the timer's last event is taken or it is
+ * cancelled.
+ *
+ * Return: as twheel_arm_with(), and -ENOSPC: every id is in use.
+ */
+int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, uint32_t *id);
+
+/**
+ * twheel_submit_ops() - carry out many operations in few calls
+ * @w: the handle
+ * @ops: each an arm or a cancel, as TWHEEL_IOC_SUBMIT takes them
+ * @nr: how many, any number
+ *
+ * Each gets a result of its own; those that a failing call did not come to have
+ * its error.
+ *
+ * Return: how many have failed, or what stopped it: a negative errno.
+ */
+int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr);
+
+/**
+ * twheel_get() - tell about a timer
+ * @w: the handle
+ * @id: the timer
+ * @timer: where to write what is known
+ *
+ * A system call.
+ *
+ * Return: 0, or -ERANGE.
+ */
+int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer);
+
+/**
+ * twheel_flush() - make the calls that were collected
+ * @w: the handle
+ *
+ * With TWHEEL_OPEN_BATCH a timer whose store needs a call is put on the handle's
+ * batch: up to 64 ids, of any threads, submitted when it is full, by
+ * twheel_wait() before it sleeps, and here.  Until then it may come late.  So a
+ * thread that sleeps otherwise calls this first.  Costs no system call if there
+ * is nothing to do.
+ *
+ * What could not be carried out stays on the batch for another try.
+ *
+ * Return: 0, or the first error, such as -ENOMEM.
+ */
+int twheel_flush(struct twheel *w);
+
+/* Events */
+
+/**
+ * twheel_take() - take events that have come
+ * @w: the handle
+ * @events: where to write them
+ * @nr: at most so many
+ *
+ * Never sleeps.  From a ring it makes no system call, unless the kernel has more
+ * events than the ring has room for, or a timer is to be looked at again: each
+ * periodic one; a stale one perhaps.  Without a ring it is a read().
+ *
+ * The events of one handle are taken in turn by the threads that ask.  A ring is
+ * for one handle: the events are to be taken by it alone, and its arm_with is what
+ * gives them interval, count and cookie.  An event from a ring has no time @fired:
+ * it is 0.
+ *
+ * Return: how many, 0 if there are none, or a negative errno.
+ */
+int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
+
+/**
+ * twheel_wait() - take events, wait for the first
+ * @w: the handle
+ * @events: where to write them
+ * @nr: at most so many, not 0
+ * @timeout: ns to wait at most; negative: for ever; 0: not at all
+ *
+ * Submits the batch first.
+ *
+ * Return: how many, 0 if the time is over, or a negative errno;
+ * -EINTR: a signal came before the first event;
+ * -EINVAL: @nr is 0;
+ * of the batch: as twheel_flush(), if there are no events to return.
+ */
+int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout);
+
+/* All timers */
+
+/**
+ * twheel_list_armed() - enumerate the armed timers
+ * @w: the handle
+ * @cursor: first id to look at, 0 to start; where to go on is written to it
+ * @timers: where to write what is known of them
+ * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
+ *
+ * Return: how many, 0 at the end, or a negative errno.
+ */
+int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr);
+
+/**
+ * twheel_drain() - cancel the armed timers, and hand them back
+ * @w: the handle
+ * @cursor: as for twheel_list_armed()
+ * @timers: where to write what they were
+ * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
+ *
+ * Return: how many, 0 at the end, or a negative errno.
+ */
+int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr);
+
+/**
+ * twheel_adopt() - go on with a wheel that another process has left
+ * @w: the handle, opened with TWHEEL_OPEN_FD
+ *
+ * Finds what was stored and not called, or come due and not taken, by whoever had
+ * the wheel before exec or crash; and for a wheel without words or with an event
+ * ring, the intervals and cookies of the armed timers.  Those of timers that are
+ * not armed are not known: arm these by twheel_arm_with().
+ *
+ * Time goes with the capacity, memory does not.  To call it once more than needed
+ * is harmless.
+ *
+ * Return: how many timers had to be armed, or a negative errno.
+ */
+int twheel_adopt(struct twheel *w);
+
+/* The inline functions, and what they need */
+
+/**
+ * struct twheel_shared - the first part of a handle, for the inline functions
+ * @words: one for each id below @mapped
+ * @ring: the event ring; NULL: events are read
+ * @mapped: the capacity, or 0: there are no words
+ * @capacity: ids are below it
+ *
+ * Not for programs.  The library makes the handle, and no program knows its size:
+ * so this may grow at its end, and the rest of a handle change at will, without
+ * harm to programs compiled before.
+ */
+struct twheel_shared {
+	struct twheel_word	*words;
+	struct twheel_ring	*ring;
+	uint32_t		mapped;
+	uint32_t		capacity;
+};
+
+/* For the inline functions: what a store is not enough for. */
+int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline);
+int twheel_cancel_slow(struct twheel *w, uint32_t id);
+int twheel_cancel_state(const struct twheel *w, uint64_t deadline);
+
+static inline const struct twheel_shared *twheel_shared_of(const struct twheel *w)
+{
+	return (const struct twheel_shared *)w;
+}
+
+/* Would the kernel look too late?  0 stands for never, on either side. */
+static inline int twheel_uncovered(uint64_t deadline, uint64_t filed)
+{
+	return deadline - 1 < filed - 1;
+}
+
+/**
+ * twheel_arm() - arm a timer, or move it
+ * @w: the handle
+ * @id: the timer
+ * @deadline: ns, absolute; in the past: due now; 0: never
+ *
+ * An exchange and a load; a system call too if the kernel would look too late:
+ * it is not looking, or for something later.  Interval, slack, count and cookie
+ * stay as twheel_arm_with() gave them; 0 if it did not.
+ *
+ * If a call fails the deadline stands in the word, and the timer may be late: by
+ * another arm the call is tried again.
+ *
+ * Return: 0;
+ * -ERANGE: the id is not below the capacity;
+ * -ENOMEM, -EDQUOT: a limit is reached.
+ */
+TWHEEL_LINKAGE inline int twheel_arm(struct twheel *w, uint32_t id, uint64_t deadline)
+{
+	const struct twheel_shared *shared = twheel_shared_of(w);
+	struct twheel_word *word;
+
+	if (id >= shared->mapped)
+		return twheel_arm_slow(w, id, deadline);
+	word = &shared->words[id];
+	/* Pairs with the kernel's barrier between its store of filed and its second look. */
+	__atomic_exchange_n(&word->deadline, deadline, __ATOMIC_SEQ_CST);
+	if (!twheel_uncovered(deadline, __atomic_load_n(&word->filed, __ATOMIC_SEQ_CST)))
+		return 0;
+	return twheel_arm_slow(w, id, deadline);
+}
+
+/**
+ * twheel_extend() - move a timer to later
+ * @w: the handle
+ * @id: the timer
+ * @deadline: ns, absolute
+ *
+ * Only for a timer that is this thread's alone: no other arms, extends or cancels
+ * it, or takes its events.  (What another has changed meanwhile could be undone, or
+ * the timer lost.)  Else use twheel_arm().  A load and a store.  If the timer is
+ * not armed or the deadline is earlier, it is twheel_arm().
+ *
+ * Return: as twheel_arm().
+ */
+TWHEEL_LINKAGE inline int twheel_extend(struct twheel *w, uint32_t id, uint64_t deadline)
+{
+	const struct twheel_shared *shared = twheel_shared_of(w);
+	struct twheel_word *word;
+
+	if (id >= shared->mapped)
+		return twheel_arm_slow(w, id, deadline);
+	word = &shared->words[id];
+	if (twheel_uncovered(deadline, __atomic_load_n(&word->deadline, __ATOMIC_RELAXED)))
+		return twheel_arm(w, id, deadline);
+	/*
+	 * If an event has come meanwhile it does not have this deadline: its taker, who
+	 * is this thread, finds it stale, and sees to it that the kernel looks again.
+	 */
+	__atomic_store_n(&word->deadline, deadline, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/**
+ * twheel_cancel() - make sure that a timer is not armed
+ * @w: the handle
+ * @id: the timer
+ *
+ * A store.
+ *
+ * Return: 0, or -ERANGE: the id is not below the capacity.
+ */
+TWHEEL_LINKAGE inline int twheel_cancel(struct twheel *w, uint32_t id)
+{
+	const struct twheel_shared *shared = twheel_shared_of(w);
+	int state;
+
+	if (id < shared->mapped) {
+		__atomic_store_n(&shared->words[id].deadline, 0, __ATOMIC_RELEASE);
+		return 0;
+	}
+	state = twheel_cancel_slow(w, id);
+	return state < 0 ? state : 0;
+}
+
+/**
+ * twheel_cancel_tell() - cancel a timer, and tell what it was
+ * @w: the handle
+ * @id: the timer
+ *
+ * An exchange, and a look at the clock if its deadline may have passed.
+ *
+ * Return: TWHEEL_STATE_IDLE, which is 0: it was not armed, or its last event was
+ * taken; TWHEEL_STATE_PENDING; TWHEEL_STATE_EXPIRED: its event had come;
+ * -ERANGE: the id is not below the capacity.
+ */
+TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
+{
+	const struct twheel_shared *shared = twheel_shared_of(w);
+	struct twheel_word *word;
+	uint64_t deadline;
+
+	if (id >= shared->mapped)
+		return twheel_cancel_slow(w, id);
+	word = &shared->words[id];
+	deadline = __atomic_exchange_n(&word->deadline, 0, __ATOMIC_SEQ_CST);
+	if (!deadline)
+		return TWHEEL_STATE_IDLE;
+	/* As long as the kernel is looking there is no event. */
+	if (__atomic_load_n(&word->filed, __ATOMIC_RELAXED))
+		return TWHEEL_STATE_PENDING;
+	return twheel_cancel_state(w, deadline);
+}
+
+/**
+ * twheel_next() - take one event
+ * @w: the handle
+ * @event: where to write it
+ *
+ * As twheel_take(), and with an event ring that is empty it is three loads.
+ *
+ * Return: 1, 0 if there is none, or a negative errno.
+ */
+TWHEEL_LINKAGE inline int twheel_next(struct twheel *w, struct twheel_event *event)
+{
+	const struct twheel_ring *ring = twheel_shared_of(w)->ring;
+
+	if (ring && __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) ==
+		    __atomic_load_n(&ring->head, __ATOMIC_RELAXED) &&
+	    !__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED))
+		return 0;
+	return twheel_take(w, event, 1);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TWHEEL_H */
