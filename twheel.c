@@ -363,6 +363,50 @@ static void twheel_work(struct work_struct *work)
 	} while (more);
 }
 
+/*
+ * Do what softirq left, until there are enough events or all is done.  A heavy
+ * slot is for those who would only sleep instead.
+ */
+static void twheel_help(struct twheel *tw, unsigned int enough, bool may_sleep)
+{
+	struct timers *ts = &tw->timers;
+	bool more;
+	u32 have;
+	u64 now;
+
+	do {
+		spin_lock_bh(&tw->lock);
+		now = twheel_now(tw);
+		have = timers_expired(ts);
+		more = timers_next(ts) <= now ? have < enough
+					      : timers_heavy(ts) && may_sleep && !have;
+		if (more) {
+			timers_advance(ts, now, WHEEL_STEP);
+			tw->helped = true;
+			twheel_program(tw, now, true);
+		}
+		spin_unlock_bh(&tw->lock);
+		cond_resched();
+	} while (more && !signal_pending(current));
+}
+
+/* Move events into the ring, as long as there are any, and there is room. */
+static void twheel_fill_ring(struct twheel *tw)
+{
+	unsigned int nr;
+	u64 now;
+
+	do {
+		twheel_help(tw, WHEEL_STEP, false);
+		spin_lock_bh(&tw->lock);
+		now = twheel_now(tw);
+		timers_turn(&tw->timers, now);
+		nr = ring_post(&tw->ring, &tw->timers, now);
+		twheel_program(tw, now, false);
+		spin_unlock_bh(&tw->lock);
+	} while (nr && !signal_pending(current));
+}
+
 /* Memory */
 
 /*
@@ -634,7 +678,8 @@ static int twheel_submit(struct twheel *tw, void *arg)
 	submit->done = 0;
 	submit->failed = 0;
 	if (!submit->nr) {
-		twheel_readable(tw);
+		if (tw->ring.header)
+			twheel_fill_ring(tw);
 		return 0;
 	}
 	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_KERNEL);
@@ -998,33 +1043,6 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user
 }
 
 /* Read and poll */
-
-/*
- * Do what softirq left, until there are enough events or all is done.  A heavy
- * slot is for those who would only sleep instead.
- */
-static void twheel_help(struct twheel *tw, unsigned int enough, bool may_sleep)
-{
-	struct timers *ts = &tw->timers;
-	bool more;
-	u32 have;
-	u64 now;
-
-	do {
-		spin_lock_bh(&tw->lock);
-		now = twheel_now(tw);
-		have = timers_expired(ts);
-		more = timers_next(ts) <= now ? have < enough
-					      : timers_heavy(ts) && may_sleep && !have;
-		if (more) {
-			timers_advance(ts, now, WHEEL_STEP);
-			tw->helped = true;
-			twheel_program(tw, now, true);
-		}
-		spin_unlock_bh(&tw->lock);
-		cond_resched();
-	} while (more && !signal_pending(current));
-}
 
 static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 				 unsigned int nr)

@@ -414,7 +414,7 @@ WHEEL_API bool ring_has_entries(const struct ring *ring)
  */
 WHEEL_API unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now)
 {
-	u32 ids[WHEEL_STEP], room = ring_room(ring);
+	u32 ids[WHEEL_STEP], room = ring_room(ring), waiting;
 	unsigned int nr, written = 0;
 
 	nr = wheel_take_due(&ts->wheel, ids, min(room, WHEEL_STEP));
@@ -448,6 +448,10 @@ WHEEL_API unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now)
 	ring->tail += written;
 	/* Pairs with the consumer's acquire: it sees the entries, and the raise. */
 	smp_store_release(&ring->header->tail, ring->tail);
-	WRITE_ONCE(ring->header->waiting, timers_expired(ts));
+	waiting = timers_expired(ts);
+	/* A consumer had better help with what is due than sleep and be woken for it. */
+	if (!waiting && timers_next(ts) <= now)
+		waiting = 1;
+	WRITE_ONCE(ring->header->waiting, waiting);
 	return written;
 }

@@ -495,6 +495,21 @@ TEST_F(ring, full_and_flowing_on)
 	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
 }
 
+TEST_F(ring, filled_by_one_call)
+{
+	struct twheel_entry entry;
+	__u32 id, n;
+
+	for (id = 0; id < 2 * RING; id++)
+		ASSERT_EQ(1, want(&self->s, id, 1));
+	for (n = 0; ring_take(&self->s, &entry); n++)
+		EXPECT_TRUE(claim(&self->s, &entry, 0));
+	EXPECT_EQ(RING, n);
+	ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
+	EXPECT_EQ(2 * RING, self->s.ring->tail);
+	EXPECT_EQ(0, self->s.ring->waiting);
+}
+
 TEST_F(ring, nothing_is_written_over)
 {
 	static const __u32 heads[] = { 1U << 31, RING + 1, ~0U, RING * 2 };

@@ -245,7 +245,8 @@ struct twheel_entry {
 /**
  * struct twheel_ring - the first page of the event ring
  * @tail: entries written so far; by the kernel, release
- * @waiting: events that wait in the wheel for room in the ring
+ * @waiting: events that wait in the wheel for room in the ring; at least 1 if more
+ *	is due and yet to be found
  * @entries: in the ring, a power of two
  * @reserved: 0
  * @head: entries taken so far; by the consumer, release
