@@ -436,6 +436,27 @@ TWHEEL_LINKAGE inline int twheel_extend(struct twheel *w, uint32_t id, uint64_t 
 }
 
 /**
+ * twheel_extend_armed() - move a timer to later that is known to be armed
+ * @w: the handle
+ * @id: the timer, which has been armed, and of which no last event was taken since
+ * @deadline: ns, absolute, not before the one it has
+ *
+ * As twheel_extend(), but looks at nothing: a store.  If the timer is not as said,
+ * it may never expire.
+ *
+ * Return: as twheel_arm().
+ */
+TWHEEL_LINKAGE inline int twheel_extend_armed(struct twheel *w, uint32_t id, uint64_t deadline)
+{
+	const struct twheel_shared *shared = twheel_shared_of(w);
+
+	if (id >= shared->mapped)
+		return twheel_arm_slow(w, id, deadline);
+	__atomic_store_n(&shared->words[id].deadline, deadline, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/**
  * twheel_cancel() - make sure that a timer is not armed
  * @w: the handle
  * @id: the timer

@@ -105,6 +105,7 @@ result $? "a C99 program, static"
 cat > "$dir/twins.c" << 'END'
 int twheel_arm(void *, unsigned, unsigned long long);
 int twheel_extend(void *, unsigned, unsigned long long);
+int twheel_extend_armed(void *, unsigned, unsigned long long);
 int twheel_cancel(void *, unsigned);
 int twheel_cancel_tell(void *, unsigned);
 int twheel_next(void *, void *);
@@ -116,7 +117,8 @@ int main(void)
 
 	words.word[3] = 5;
 	return twheel_arm(&w, 1, 9) || words.word[2] != 9 || twheel_extend(&w, 1, 12) ||
-	       words.word[2] != 12 || twheel_cancel_tell(&w, 1) != 1 || words.word[2] ||
+	       words.word[2] != 12 || twheel_extend_armed(&w, 1, 13) ||
+	       words.word[2] != 13 || twheel_cancel_tell(&w, 1) != 1 || words.word[2] ||
 	       twheel_arm(&w, 1, 7) || twheel_cancel(&w, 1) || words.word[2];
 }
 END

@@ -133,7 +133,8 @@ static void moves(struct twheel *w)
 	expect_none(w, 19 * MS);
 	twheel_arm(w, 1, start + 40 * MS);
 	expect_none(w, 20 * MS);
-	CHECK(twheel_extend(w, 1, start + 60 * MS) == 0);
+	CHECK(twheel_extend(w, 1, start + 50 * MS) == 0);
+	CHECK(twheel_extend_armed(w, 1, start + 60 * MS) == 0);
 	expect(w, 1, start + 60 * MS);
 	expect_none(w, 100 * MS);
 
@@ -143,6 +144,7 @@ static void moves(struct twheel *w)
 	CHECK(twheel_extend(w, 2, start + 10 * MS) == 0);
 	expect(w, 2, start + 10 * MS);
 	CHECK(twheel_extend(w, CAPACITY, 1) == -ERANGE);
+	CHECK(twheel_extend_armed(w, CAPACITY, 1) == -ERANGE);
 
 	/* Of what has expired, and was not taken. */
 	start = twheel_now(w);
@@ -554,7 +556,14 @@ static void random_step(struct twheel *w, struct wanted *wanted)
 		CHECK(twheel_arm(w, id, deadline) == 0);
 		wanted[id].deadline = deadline;
 		break;
-	case 3 ... 4:
+	case 3:
+		if (wanted[id].deadline && deadline >= wanted[id].deadline)
+			CHECK(twheel_extend_armed(w, id, deadline) == 0);
+		else
+			deadline = wanted[id].deadline;
+		wanted[id].deadline = deadline;
+		break;
+	case 4:
 		CHECK(twheel_extend(w, id, deadline) == 0);
 		wanted[id].deadline = deadline;
 		break;
@@ -610,6 +619,7 @@ static void stores(const struct mode *mode)
 	for (unsigned int i = 0; i < 1000; i++) {
 		twheel_arm(w, 1, start + 11 * MS + i);
 		twheel_extend(w, 1, start + 12 * MS + i);
+		twheel_extend_armed(w, 1, start + 13 * MS + i);
 	}
 	twheel_cancel(w, 1);
 	twheel_arm(w, 1, start + 12 * MS);
