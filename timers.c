@@ -37,7 +37,7 @@ static_assert(TWHEEL_MAX_LEVELS == WHEEL_MAX_LEVELS);
 static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
 
 /* What one timer costs to bring down, cautiously: ns. */
-#define MOVE_COST	200
+#define MOVE_COST	1000
 
 /* Ids looked at for a list under one hold of the lock. */
 #define LIST_MAX	64

@@ -71,7 +71,7 @@ static void deadlines(u32 first, u32 span)
 static void open_wheel(void)
 {
 	wheel = host_alloc(sizeof(*wheel));
-	if (!unit_open(wheel, TIMERS, 5000, START))
+	if (!unit_open(wheel, TIMERS, 1000, START))
 		fail("no memory");
 	for (u32 i = 0; i < TIMERS; i++)
 		work[i].id = i;

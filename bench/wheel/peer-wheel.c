@@ -9,7 +9,7 @@ static bool open_wheel(u32 nr, u64 now)
 {
 	wheel = host_alloc(sizeof(*wheel));
 	/* The rate is what timers.c has at a tick of 1 ms. */
-	return wheel && unit_open(wheel, nr, 5000, now);
+	return wheel && unit_open(wheel, nr, 1000, now);
 }
 
 static_assert(AHEAD == WHEEL_AHEAD);
