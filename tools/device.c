@@ -114,6 +114,8 @@ const char *wheel_explain(int err)
 		return "the kernel could not reach this program's memory: please report it";
 	case E2BIG:
 		return "this program is newer than the module: load the module it came with";
+	case EPROTO:
+		return "the module and this program speak different versions of the ABI: load the module it came with";
 	case EINVAL:
 		return "the kernel finds no meaning in this request: see --help";
 	case EOPNOTSUPP:
