@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the demo shows. */
+#include <string.h>
+
 #include "duration.h"
 #include "output.h"
 #include "report.h"
@@ -206,6 +208,18 @@ static void print_change(const struct run * const *runs, int nr, enum change cha
 	putchar('\n');
 }
 
+/* Of calls, all in all. */
+static char *per_push(char *buf, const struct run *run)
+{
+	uint64_t pushes = run->records.totals->timers[PUSHED_BACK].times;
+
+	if (pushes)
+		snprintf(buf, NUMBER_LEN, "%.4f", (double)timer_calls(run) / pushes);
+	else
+		strcpy(buf, "-");
+	return buf;
+}
+
 void report_calls(const struct run *run, const struct run *without)
 {
 	const struct run * const runs[] = { run, without };
@@ -227,8 +241,7 @@ void report_calls(const struct run *run, const struct run *without)
 		printf(" %24s", number(text, timer_calls(runs[i])));
 	printf("\n%s  %-29s", colour(stdout, BOLD), "per timer pushed back");
 	for (i = 0; i < nr; i++)
-		printf(" %24.4f", timer_calls(runs[i]) /
-		       (double)runs[i]->records.totals->timers[PUSHED_BACK].times);
+		printf(" %24s", per_push(text, runs[i]));
 	printf("%s\n  %-29s", colour(stdout, PLAIN), "beside them: epoll_wait, recv");
 	for (i = 0; i < nr; i++)
 		printf(" %24s", number(text, runs[i]->records.totals->socket_calls));
