@@ -7,6 +7,7 @@
 twheel=$1
 demo=$2
 dir=$(mktemp -d)
+# shellcheck disable=SC2154 # set when it runs
 trap 'rc=$?; rm -rf "$dir"; exit $rc' EXIT
 nr=0
 failed=0
