@@ -144,7 +144,7 @@ static int open_wheel(const struct arm *arm)
 		.tick = arm->tick,
 		.capacity = arm->capacity,
 	};
-	int wheel = wheel_open(0), err;
+	int wheel = wheel_open(), err;
 
 	if (wheel < 0)
 		fail("%s", wheel_explain(wheel));

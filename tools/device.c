@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The system calls of /dev/twheel. */
+/* The command's system calls, and what their errors mean. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -14,9 +14,9 @@ static int call(int wheel, unsigned long request, void *arg)
 	return ioctl(wheel, request, arg) < 0 ? -errno : 0;
 }
 
-int wheel_open(int flags)
+int wheel_open(void)
 {
-	int wheel = open(WHEEL_PATH, O_RDWR | O_CLOEXEC | flags);
+	int wheel = open(WHEEL_PATH, O_RDWR | O_CLOEXEC);
 
 	if (wheel >= 0)
 		return wheel;
@@ -114,6 +114,8 @@ const char *wheel_explain(int err)
 		return "the kernel could not reach this program's memory: please report it";
 	case E2BIG:
 		return "this program is newer than the module: load the module it came with";
+	case EPROTO:
+		return "module and program differ in their ABI: load the module it came with";
 	case EINVAL:
 		return "the kernel finds no meaning in this request: see --help";
 	case EOPNOTSUPP:
@@ -138,8 +140,6 @@ const char *wheel_explain(int err)
 		return "your user's limit on wheels or timers is reached: close some";
 	case ENOMEM:
 		return "no memory, or the cgroup is at its limit";
-	case EAGAIN:
-		return "nothing to read";
 	case EINTR:
 		return "interrupted by a signal";
 	case EMFILE:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * /dev/twheel: the only place that makes its system calls.
+ * /dev/twheel: the only place where the command makes its system calls.  The demo
+ * has libtwheel, and takes from here what that does not do: counters, and sentences
+ * for errors.
  *
  * A call returns 0 (or a count) or a negative errno, for wheel_explain().
  */
@@ -14,8 +16,8 @@
 
 #define WHEEL_PATH	"/dev/twheel"
 
-/* Open a new wheel; @flags as for open(2), such as O_NONBLOCK. */
-int wheel_open(int flags);
+/* Open a new wheel, whose reads block. */
+int wheel_open(void);
 int wheel_features(int wheel, struct twheel_features *features);
 int wheel_setup(int wheel, struct twheel_setup *setup);
 int wheel_get_setup(int wheel, struct twheel_setup *setup);
@@ -30,7 +32,7 @@ int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr);
  */
 int wheel_submit(int wheel, struct twheel_op *ops, size_t nr, size_t *done);
 
-/* At most @nr events; returns how many, or -EAGAIN, -EINTR... */
+/* Wait for events, at most @nr; returns how many, or -EINTR... */
 int wheel_read(int wheel, struct twheel_event *events, size_t nr);
 
 /* Is this file descriptor a wheel? */

@@ -127,7 +127,7 @@ int verb_features(int argc, char **argv)
 	int wheel, err;
 
 	options_parse(&argp, argc, argv, 0, &json);
-	wheel = wheel_open(0);
+	wheel = wheel_open();
 	if (wheel < 0)
 		fail("%s", wheel_explain(wheel));
 	err = wheel_features(wheel, &features);

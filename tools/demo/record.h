@@ -34,15 +34,23 @@ struct server_record {
 	uint32_t cuts;
 };
 
+/* What the server does with timers. */
+enum change { ARMED, PUSHED_BACK, CANCELLED, EXPIRED, NR_CHANGES };
+
+struct tally {
+	uint64_t times;
+	uint64_t calls;		/* system calls that it took */
+};
+
 struct totals {
 	/* The client: how far it fell behind the schedule. */
 	uint64_t max_lag;
 	uint64_t refused;	/* connections that could not be opened */
 	bool client_done;	/* it came to its end */
 	/* The server: */
-	uint64_t rearms;
-	uint64_t rescued;	/* re-armed when expired already: the event was taken back */
-	uint64_t rounds;	/* of epoll */
+	struct tally timers[NR_CHANGES];
+	uint64_t heard;		/* messages */
+	uint64_t socket_calls;	/* epoll_wait and recv */
 	uint64_t stale;		/* events of no armed timer: must be 0 */
 	uint64_t strangers;	/* cut before they said who they are */
 };
@@ -55,9 +63,9 @@ struct records {
 
 /*
  * Write a line for each connection: its plan and what both ends noted, so that
- * anybody can be the judge.  Closes @file; false if it could not be written.
+ * anybody can be the judge.
  */
-bool records_write(FILE *file, const struct schedule *schedule,
+void records_write(FILE *file, const struct schedule *schedule,
 		   const struct records *records, uint64_t start);
 
 #endif

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the demo shows. */
+#include <string.h>
+
 #include "duration.h"
 #include "output.h"
 #include "report.h"
 #include "stats.h"
 
-void report_heading(const struct schedule *schedule)
+static const char *how(const struct run *run)
 {
+	if (run->words)
+		return "with a store to memory that it shares with the kernel";
+	return run->no_words ? "with a system call, as --no-words asks for" :
+			       "with a system call, as there are no words here";
+}
+
+static void print_heading(const struct run *run)
+{
+	const struct schedule *schedule = &run->schedule;
 	char connections[NUMBER_LEN], silent[NUMBER_LEN];
 	char timeout[DURATION_LEN], ramp[DURATION_LEN], total[DURATION_LEN];
 	char min_gap[DURATION_LEN], max_gap[DURATION_LEN];
@@ -17,13 +28,35 @@ void report_heading(const struct schedule *schedule)
 	       duration_short(timeout, schedule->timeout), colour(stdout, PLAIN));
 	printf("  The client opens them within %s.  Each sends a message every %s to %s,\n"
 	       "  and %s of them fall silent by a schedule recorded beforehand (seed %llu).\n"
-	       "  The server pushes a connection's timer in /dev/twheel back on every message\n"
+	       "  The server pushes a connection's timer in /dev/twheel back on every message,\n"
+	       "  %s,\n"
 	       "  and cuts the connection when its timer expires.  This takes about %s.\n\n",
 	       duration_short(ramp, schedule->ramp), duration_short(min_gap, schedule->min_gap),
 	       duration_short(max_gap, schedule->max_gap), number(silent, schedule->silent),
-	       (unsigned long long)schedule->seed, duration_short(total, schedule->end));
-	printf("%s%8s  %12s  %10s  %10s  %12s%s\n", colour(stdout, BOLD), "TIME", "CONNECTIONS",
-	       "ARMED", "CUT", "MESSAGES", colour(stdout, PLAIN));
+	       (unsigned long long)schedule->seed, how(run),
+	       duration_short(total, schedule->end));
+}
+
+static void print_brief_heading(const struct run *run)
+{
+	char connections[NUMBER_LEN], timeout[DURATION_LEN], total[DURATION_LEN];
+
+	printf("%sthe same with a system call for each change, to compare%s\n\n"
+	       "  %s connections, idle timeout %s.  This takes about %s.\n\n",
+	       colour(stdout, BOLD), colour(stdout, PLAIN),
+	       number(connections, run->schedule.connections),
+	       duration_short(timeout, run->schedule.timeout),
+	       duration_short(total, run->schedule.end));
+}
+
+void report_heading(const struct run *run)
+{
+	if (run->brief)
+		print_brief_heading(run);
+	else
+		print_heading(run);
+	printf("%s%8s  %12s  %10s  %12s  %12s%s\n", colour(stdout, BOLD), "TIME", "CONNECTIONS",
+	       "CUT", "MESSAGES", "TIMER CALLS", colour(stdout, PLAIN));
 }
 
 void report_progress(const struct progress *progress)
@@ -32,10 +65,10 @@ void report_progress(const struct progress *progress)
 	char text[4][NUMBER_LEN];
 
 	/* On a terminal one line that changes, elsewhere a line each time. */
-	printf("%s%6.1f s  %12s  %10s  %10s  %12s%s", terminal ? "\r" : "",
+	printf("%s%6.1f s  %12s  %10s  %12s  %12s%s", terminal ? "\r" : "",
 	       (double)progress->time / NSEC_PER_SEC, number(text[0], progress->connections),
-	       number(text[1], progress->armed), number(text[2], progress->cut),
-	       number(text[3], progress->heard), terminal ? "" : "\n");
+	       number(text[1], progress->cut), number(text[2], progress->heard),
+	       number(text[3], progress->calls), terminal ? "" : "\n");
 	fflush(stdout);
 }
 
@@ -67,9 +100,10 @@ static void trouble_row(const char *what, uint64_t value, const char *note)
 		zero_row(what, value, note);
 }
 
-static void print_cuts(const struct report *report)
+static void print_cuts(const struct run *run)
 {
-	const struct verdict *v = report->verdict;
+	const struct totals *totals = run->records.totals;
+	const struct verdict *v = &run->verdict;
 	char note[160], text[NUMBER_LEN], bound[DURATION_LEN];
 
 	head("cuts, judged by the schedule and the clocks of both ends");
@@ -77,15 +111,15 @@ static void print_cuts(const struct report *report)
 	row("cut on time", v->on_time, note);
 	zero_row("cut early", v->early, "(must be 0)");
 	snprintf(note, sizeof(note), "(must be 0: cut more than %s late, never, or while talking)",
-		 duration_short(bound, report->bound));
+		 duration_short(bound, run->bound));
 	zero_row("missed", v->missed, note);
 	snprintf(note, sizeof(note), "(the client was up to %s behind its schedule)",
-		 duration_short(bound, report->totals->max_lag));
+		 duration_short(bound, totals->max_lag));
 	trouble_row("  of these cut while talking", v->talking, note);
-	trouble_row("stale events", report->totals->stale, "(of an arming that had ended)");
+	trouble_row("stale events", totals->stale, "(of an arming that had ended)");
 	trouble_row("contradictions", v->contradictions, "(client and server do not agree)");
-	trouble_row("connections refused", report->totals->refused, "");
-	if (!report->totals->client_done)
+	trouble_row("connections refused", totals->refused, "");
+	if (!totals->client_done)
 		printf("  the client did not come to its end\n");
 }
 
@@ -104,37 +138,114 @@ static void ratio_row(const char *what, uint64_t a, uint64_t b, const char *note
 	printf("  %-34s %12s%s%s\n", what, ratio(text, a, b), *note ? "   " : "", note);
 }
 
-static void print_wheel(const struct report *report)
+static void print_wheel(const struct run *run)
 {
-	const struct twheel_stats *stats = report->stats;
+	const struct twheel_stats *stats = &run->stats;
+	const struct tally *timers = run->records.totals->timers;
 	char note[160], text[2][NUMBER_LEN];
 
 	head("the wheel");
-	snprintf(note, sizeof(note), "by %s messages", number(text[0], report->heard));
-	row("timers pushed back", report->totals->rearms, note);
 	row("timers fired", stats->fired, "");
 	snprintf(note, sizeof(note), "%s moves in %s cascades", number(text[0], stats->moves),
 		 number(text[1], stats->cascades));
 	ratio_row("timers moved per cascade", stats->moves, stats->cascades, note);
-	ratio_row("moves per arming", stats->moves, stats->arms, "");
+	ratio_row("moves per timer pushed back", stats->moves, timers[PUSHED_BACK].times, "");
 	snprintf(note, sizeof(note), "%s interrupts, %s timers fired",
 		 number(text[0], stats->interrupts), number(text[1], stats->fired));
 	ratio_row("hrtimer interrupts per timer fired", stats->interrupts, stats->fired, note);
 	printf("  %-34s %12s\n", "kernel memory of the wheel", bytes(text[0], stats->memory));
 }
 
-void report_table(const struct report *report)
+void report_table(const struct run *run)
 {
 	if (is_terminal(stdout))
 		putchar('\n');
-	print_cuts(report);
-	printf("\n%s%-36s %12s %10s %10s%s\n", colour(stdout, BOLD),
-	       "lateness, behind last message + timeout", "p50", "p99", "max",
-	       colour(stdout, PLAIN));
-	print_lateness("event read by the server", &report->verdict->event);
-	print_lateness("connection closed", &report->verdict->close);
-	print_wheel(report);
+	print_cuts(run);
+	if (!run->brief) {
+		printf("\n%s%-36s %12s %10s %10s%s\n", colour(stdout, BOLD),
+		       "lateness, behind last message + timeout", "p50", "p99", "max",
+		       colour(stdout, PLAIN));
+		print_lateness("event taken by the server", &run->verdict.event);
+		print_lateness("connection closed", &run->verdict.close);
+		print_wheel(run);
+	}
 	putchar('\n');
+}
+
+/* The calls: a table of what was done, and a pair of columns for each run. */
+
+static const struct {
+	const char *words;
+	const char *key;
+} changes[NR_CHANGES] = {
+	[ARMED] = { "armed, on accept", "armed" },
+	[PUSHED_BACK] = { "pushed back, on a message", "pushed_back" },
+	[CANCELLED] = { "cancelled, on close", "cancelled" },
+	[EXPIRED] = { "expired, events taken", "expired" },
+};
+
+static uint64_t timer_calls(const struct run *run)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < NR_CHANGES; i++)
+		sum += run->records.totals->timers[i].calls;
+	return sum;
+}
+
+static void print_change(const struct run * const *runs, int nr, enum change change)
+{
+	char text[2][NUMBER_LEN];
+	int i;
+
+	printf("  %-29s", changes[change].words);
+	for (i = 0; i < nr; i++) {
+		const struct tally *tally = &runs[i]->records.totals->timers[change];
+
+		printf(" %12s %11s", number(text[0], tally->times), number(text[1], tally->calls));
+	}
+	putchar('\n');
+}
+
+/* Of calls, all in all. */
+static char *per_push(char *buf, const struct run *run)
+{
+	uint64_t pushes = run->records.totals->timers[PUSHED_BACK].times;
+
+	if (pushes)
+		snprintf(buf, NUMBER_LEN, "%.4f", (double)timer_calls(run) / pushes);
+	else
+		strcpy(buf, "-");
+	return buf;
+}
+
+void report_calls(const struct run *run, const struct run *without)
+{
+	const struct run * const runs[] = { run, without };
+	const int nr = without ? 2 : 1;
+	char text[NUMBER_LEN];
+	int i;
+
+	printf("%s%-31s", colour(stdout, BOLD), "system calls for timers");
+	for (i = 0; i < nr; i++)
+		printf(" %24s", runs[i]->words ? "with words" : "without words");
+	printf("%s\n%31s", colour(stdout, PLAIN), "");
+	for (i = 0; i < nr; i++)
+		printf(" %12s %11s", "times", "calls");
+	putchar('\n');
+	for (i = 0; i < NR_CHANGES; i++)
+		print_change(runs, nr, i);
+	printf("  %-29s", "all");
+	for (i = 0; i < nr; i++)
+		printf(" %24s", number(text, timer_calls(runs[i])));
+	printf("\n%s  %-29s", colour(stdout, BOLD), "per timer pushed back");
+	for (i = 0; i < nr; i++)
+		printf(" %24s", per_push(text, runs[i]));
+	printf("%s\n  %-29s", colour(stdout, PLAIN), "beside them: epoll_wait, recv");
+	for (i = 0; i < nr; i++)
+		printf(" %24s", number(text, runs[i]->records.totals->socket_calls));
+	printf("\n\n");
 }
 
 static struct json_object *lateness_json(const struct lateness *late)
@@ -147,39 +258,75 @@ static struct json_object *lateness_json(const struct lateness *late)
 	return object;
 }
 
-void report_json(const struct report *report)
+static struct json_object *timers_json(const struct tally *timers)
 {
-	struct json_object *line = json_new();
-	const struct verdict *v = report->verdict;
+	struct json_object *object = json_new(), *tally;
+	int i;
 
-	json_object_object_add(line, "good", json_object_new_boolean(v->good));
-	json_number(line, "connections", report->schedule->connections);
-	json_number(line, "seed", report->schedule->seed);
-	json_number(line, "timeout_ns", report->schedule->timeout);
-	json_number(line, "bound_ns", report->bound);
-	json_number(line, "expected", v->expected);
-	json_number(line, "cut", v->cut);
-	json_number(line, "on_time", v->on_time);
-	json_number(line, "early", v->early);
-	json_number(line, "missed", v->missed);
-	json_number(line, "talking", v->talking);
-	json_number(line, "contradictions", v->contradictions);
-	json_number(line, "stale", report->totals->stale);
-	json_number(line, "refused", report->totals->refused);
-	json_number(line, "client_lag_ns", report->totals->max_lag);
-	json_number(line, "messages", report->heard);
-	json_number(line, "rearms", report->totals->rearms);
-	json_number(line, "rescued", report->totals->rescued);
-	json_object_object_add(line, "event_lateness", lateness_json(&v->event));
-	json_object_object_add(line, "cut_lateness", lateness_json(&v->close));
-	json_object_object_add(line, "stats", stats_json(report->stats));
+	for (i = 0; i < NR_CHANGES; i++) {
+		tally = json_new();
+		json_number(tally, "times", timers[i].times);
+		json_number(tally, "calls", timers[i].calls);
+		json_object_object_add(object, changes[i].key, tally);
+	}
+	return object;
+}
+
+static struct json_object *run_json(const struct run *run)
+{
+	const struct totals *totals = run->records.totals;
+	const struct verdict *v = &run->verdict;
+	struct json_object *object = json_new();
+
+	json_object_object_add(object, "good", json_object_new_boolean(v->good));
+	json_object_object_add(object, "words", json_object_new_boolean(run->words));
+	json_number(object, "connections", run->schedule.connections);
+	json_number(object, "seed", run->schedule.seed);
+	json_number(object, "timeout_ns", run->schedule.timeout);
+	json_number(object, "bound_ns", run->bound);
+	json_number(object, "expected", v->expected);
+	json_number(object, "cut", v->cut);
+	json_number(object, "on_time", v->on_time);
+	json_number(object, "early", v->early);
+	json_number(object, "missed", v->missed);
+	json_number(object, "talking", v->talking);
+	json_number(object, "contradictions", v->contradictions);
+	json_number(object, "stale", totals->stale);
+	json_number(object, "refused", totals->refused);
+	json_number(object, "client_lag_ns", totals->max_lag);
+	json_number(object, "messages", totals->heard);
+	json_object_object_add(object, "timers", timers_json(totals->timers));
+	json_number(object, "timer_calls", timer_calls(run));
+	json_number(object, "socket_calls", totals->socket_calls);
+	json_object_object_add(object, "event_lateness", lateness_json(&v->event));
+	json_object_object_add(object, "cut_lateness", lateness_json(&v->close));
+	json_object_object_add(object, "stats", stats_json(&run->stats));
+	return object;
+}
+
+void report_json(const struct run *run, const struct run *without, bool good)
+{
+	struct json_object *line = json_new(), *runs = json_object_new_array();
+
+	json_object_array_add(runs, run_json(run));
+	if (without)
+		json_object_array_add(runs, run_json(without));
+	json_object_object_add(line, "good", json_object_new_boolean(good));
+	json_object_object_add(line, "runs", runs);
 	json_line(line);
 }
 
-void report_last_line(FILE *file, const struct verdict *verdict)
+void report_last_line(FILE *file, const struct run *run, const struct run *without, bool good)
 {
+	struct verdict sum = run->verdict;
+
+	if (without) {
+		sum.cut += without->verdict.cut;
+		sum.early += without->verdict.early;
+		sum.missed += without->verdict.missed;
+	}
 	fprintf(file, "%sdemo: %llu cut, %llu early, %llu missed%s\n",
-		colour(file, verdict->good ? GREEN : RED), (unsigned long long)verdict->cut,
-		(unsigned long long)verdict->early, (unsigned long long)verdict->missed,
+		colour(file, good ? GREEN : RED), (unsigned long long)sum.cut,
+		(unsigned long long)sum.early, (unsigned long long)sum.missed,
 		colour(file, PLAIN));
 }

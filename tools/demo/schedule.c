@@ -55,7 +55,9 @@ static void plan(struct schedule *schedule, size_t *size, uint32_t connection, u
 
 	plan->opens = schedule->ramp * connection / schedule->connections;
 	plan->silent = next_random(random) % 100 < SILENT;
-	until = plan->silent ? between(random, plan->opens, schedule->talk) : schedule->end;
+	/* Some are closed early enough that a timer left armed would come due. */
+	until = plan->silent ? between(random, plan->opens, schedule->talk) :
+		connection % 2 ? schedule->end : schedule->talk;
 
 	add(schedule, size, plan->opens, connection, ACT_OPEN);
 	for (time = plan->opens; ; plan->messages++) {
@@ -69,7 +71,7 @@ static void plan(struct schedule *schedule, size_t *size, uint32_t connection, u
 		}
 	}
 	if (!plan->silent)
-		add(schedule, size, schedule->end, connection, ACT_CLOSE);
+		add(schedule, size, until, connection, ACT_CLOSE);
 	schedule->silent += plan->silent;
 	schedule->messages += plan->messages;
 }

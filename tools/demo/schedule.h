@@ -37,7 +37,7 @@ struct schedule {
 	/* Made of these: */
 	uint64_t ramp;		/* all are open by then */
 	uint64_t talk;		/* the silent ones are silent by then */
-	uint64_t end;		/* the others are closed then */
+	uint64_t end;		/* the others are closed then, or at the end of talk */
 	uint64_t min_gap;	/* between two messages of a connection */
 	uint64_t max_gap;
 	uint32_t silent;	/* connections that fall silent */

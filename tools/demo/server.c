@@ -6,11 +6,13 @@
  * descriptor.  A message pushes the timer back; its event cuts the connection.
  * One round of the loop is
  *
- *	epoll_wait -> receive, accept -> one submit for all changes -> read events
+ *	epoll_wait -> receive, accept -> take events -> flush
  *
- * The order matters: once submit has returned, no event of an arming that it
- * replaced can be read any more, so a connection that just spoke can't be cut
- * by an event that was under way.
+ * The order matters.  Events come after messages: one that is taken is not of a
+ * timer that was pushed back before, so a connection that just spoke can't be cut
+ * by an event that was under way.  And flush comes last: it tells the kernel of
+ * the timers that it does not look at in time, new ones above all.  These are far
+ * from due, so they may gather for a while.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,6 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "clock.h"
 #include "device.h"
 #include "duration.h"
@@ -33,14 +36,16 @@
 /* Behind the client's end, for what is still under way. */
 #define LINGER		(2 * NSEC_PER_SEC)
 
+/* A timer may wait on the batch for this part of the timeout. */
+#define FLUSHES		10
+
 #define UNKNOWN		UINT32_MAX
 
 struct session {
 	bool open;
-	uint32_t generation;	/* of its timer */
 	uint32_t connection;	/* its number in the schedule, once it has spoken */
-	uint64_t cookie;
 	uint64_t last_heard;
+	uint64_t deadline;	/* that its timer was last given */
 };
 
 struct server {
@@ -48,81 +53,74 @@ struct server {
 	const struct records *records;
 	struct session *sessions;	/* by file descriptor, which is the timer's id */
 	size_t max_sessions;
-	struct twheel_op *ops;		/* of this round */
-	size_t nr_ops;
-	size_t max_ops;
-	uint64_t serial;
+	uint64_t calls_before;		/* system calls made when it started */
+	uint64_t next_flush;
 	struct progress progress;
 	uint64_t ended;			/* when the client did; 0: not yet */
 	int epoll;
 	bool client_ended;
 	bool to_accept;
-	bool to_read;
+	bool to_take;
 };
 
-static struct twheel_op *add_op(struct server *server)
+/* Note what a change has cost, and that it has not failed. */
+static void note(struct server *server, enum change change, uint64_t calls_before, int err)
 {
-	struct twheel_op *op;
+	static const char * const names[] = {
+		[ARMED] = "arm", [PUSHED_BACK] = "push back", [CANCELLED] = "cancel",
+		[EXPIRED] = "take events",
+	};
 
-	if (server->nr_ops == server->max_ops) {
-		server->max_ops = server->max_ops ? 2 * server->max_ops : 4096;
-		server->ops = reallocarray(server->ops, server->max_ops, sizeof(*op));
-		if (!server->ops)
-			fail("server: out of memory");
-	}
-	op = &server->ops[server->nr_ops++];
-	memset(op, 0, sizeof(*op));
-	return op;
+	server->records->totals->timers[change].calls += calls_made() - calls_before;
+	if (err < 0)
+		fail("server: %s: %s", names[change], wheel_explain(err));
 }
 
-/* A new session is armed with generation 0: any; a known one with its own. */
+static void set_deadline(struct session *session, const struct server_config *config)
+{
+	session->last_heard = now();
+	session->deadline = session->last_heard + config->timeout;
+}
+
 static void arm(struct server *server, int fd)
 {
-	const struct session *session = &server->sessions[fd];
-	struct twheel_op *op = add_op(server);
+	uint64_t before = calls_made();
 
-	op->opcode = TWHEEL_OP_ARM;
-	op->flags = session->generation ? TWHEEL_ARM_MOVE : TWHEEL_ARM_NEW;
-	op->id = fd;
-	op->generation = session->generation;
-	op->cookie = session->cookie;
-	op->deadline = session->last_heard + server->config->timeout;
+	server->records->totals->timers[ARMED].times++;
+	note(server, ARMED, before,
+	     twheel_arm(server->config->wheel, fd, server->sessions[fd].deadline));
+}
+
+/* Nobody else stores in this timer's word or takes its events: no exchange is needed. */
+static void push_back(struct server *server, int fd)
+{
+	uint64_t before = calls_made();
+
+	server->records->totals->timers[PUSHED_BACK].times++;
+	note(server, PUSHED_BACK, before,
+	     twheel_extend(server->config->wheel, fd, server->sessions[fd].deadline));
 }
 
 static void cancel(struct server *server, int fd)
 {
-	struct twheel_op *op = add_op(server);
+	uint64_t before = calls_made();
 
-	op->opcode = TWHEEL_OP_CANCEL;
-	op->id = fd;
-	op->generation = server->sessions[fd].generation;
+	server->records->totals->timers[CANCELLED].times++;
+	note(server, CANCELLED, before, twheel_cancel(server->config->wheel, fd));
 }
 
-static void submit(struct server *server)
+/*
+ * Mostly for timers that are new.  One that was pushed back when its event was in
+ * the ring already may be among them.
+ */
+static void flush(struct server *server)
 {
-	struct totals *totals = server->records->totals;
-	size_t done, i;
-	int err;
+	uint64_t before = calls_made(), time = now();
 
-	if (!server->nr_ops)
+	if (time < server->next_flush)
 		return;
-	err = wheel_submit(server->config->wheel, server->ops, server->nr_ops, &done);
-	if (err)
-		fail("server: submit: %s", wheel_explain(err));
-	for (i = 0; i < server->nr_ops; i++) {
-		const struct twheel_op *op = &server->ops[i];
-
-		if (op->result)
-			fail("server: %s timer %u: %s",
-			     op->opcode == TWHEEL_OP_ARM ? "arm" : "cancel", op->id,
-			     wheel_explain(op->result));
-		if (op->opcode == TWHEEL_OP_CANCEL)
-			continue;
-		server->sessions[op->id].generation = op->generation;
-		totals->rearms += op->flags & TWHEEL_ARM_MOVE ? 1 : 0;
-		totals->rescued += op->state == TWHEEL_STATE_EXPIRED;
-	}
-	server->nr_ops = 0;
+	server->next_flush = time + server->config->timeout / FLUSHES;
+	note(server, ARMED, before, twheel_flush(server->config->wheel));
 }
 
 static void end_session(struct server *server, int fd)
@@ -157,9 +155,8 @@ static void accept_some(struct server *server)
 		*session = (struct session){
 			.open = true,
 			.connection = UNKNOWN,
-			.cookie = ++server->serial,
-			.last_heard = now(),
 		};
+		set_deadline(session, server->config);
 		server->progress.connections++;
 		add_fd(server, fd);
 		arm(server, fd);
@@ -171,8 +168,8 @@ static void note_messages(struct server *server, struct session *session,
 {
 	struct server_record *record;
 
-	session->last_heard = now();
-	server->progress.heard += nr;
+	set_deadline(session, server->config);
+	server->records->totals->heard += nr;
 	if (messages[0] >= server->config->connections)
 		fail("server: a stranger has connected: %u is no number of the schedule",
 		     messages[0]);
@@ -187,6 +184,7 @@ static void receive(struct server *server, int fd)
 	uint32_t messages[64];
 	ssize_t len = recv(fd, messages, sizeof(messages), MSG_DONTWAIT);
 
+	server->records->totals->socket_calls++;
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len <= 0) {
@@ -197,7 +195,7 @@ static void receive(struct server *server, int fd)
 	if (len % sizeof(messages[0]))
 		fail("server: half a message");
 	note_messages(server, &server->sessions[fd], messages, len / sizeof(messages[0]));
-	arm(server, fd);
+	push_back(server, fd);
 }
 
 static void cut(struct server *server, int fd, uint64_t event_read)
@@ -217,25 +215,24 @@ static void cut(struct server *server, int fd, uint64_t event_read)
 	server->progress.cut++;
 }
 
-static void read_events(struct server *server)
+static void take_events(struct server *server)
 {
 	struct twheel_event events[EVENTS];
 	const struct session *session;
-	uint64_t time;
+	uint64_t before, time;
 	int nr, i;
 
 	do {
-		nr = wheel_read(server->config->wheel, events, EVENTS);
-		if (nr < 0 && nr != -EAGAIN && nr != -EINTR)
-			fail("server: read events: %s", wheel_explain(nr));
+		before = calls_made();
+		nr = twheel_take(server->config->wheel, events, EVENTS);
+		note(server, EXPIRED, before, nr);
 		time = now();
 		for (i = 0; i < nr; i++) {
+			server->records->totals->timers[EXPIRED].times++;
 			session = events[i].id < server->max_sessions ?
 				  &server->sessions[events[i].id] : NULL;
-			/* An event is for the arming that it names, and for no other. */
-			if (session && session->open &&
-			    session->generation == events[i].generation &&
-			    session->cookie == events[i].cookie)
+			/* It is for the deadline that the timer was last given, or for none. */
+			if (session && session->open && session->deadline == events[i].deadline)
 				cut(server, events[i].id, time);
 			else
 				server->records->totals->stale++;
@@ -247,8 +244,8 @@ static void dispatch(struct server *server, int fd)
 {
 	const struct server_config *config = server->config;
 
-	if (fd == config->wheel) {
-		server->to_read = true;
+	if (fd == twheel_fd(config->wheel)) {
+		server->to_take = true;
 	} else if (fd == config->listener) {
 		server->to_accept = true;
 	} else if (fd == config->client_pidfd) {
@@ -267,27 +264,23 @@ static void one_round(struct server *server, int timeout)
 
 	if (nr < 0 && errno != EINTR)
 		fail("server: epoll_wait: %s", strerror(errno));
-	server->records->totals->rounds++;
+	server->records->totals->socket_calls++;
 	server->to_accept = false;
-	server->to_read = false;
+	server->to_take = false;
 	for (i = 0; i < nr; i++)
 		dispatch(server, events[i].data.fd);
 	if (server->to_accept)
 		accept_some(server);
-	submit(server);
-	if (server->to_read)
-		read_events(server);
+	if (server->to_take)
+		take_events(server);
+	flush(server);
 }
 
 static void show_progress(struct server *server)
 {
-	struct twheel_stats stats;
-	int err = wheel_stats(server->config->wheel, &stats);
-
-	if (err)
-		fail("server: stats: %s", wheel_explain(err));
 	server->progress.time = now() - server->config->start;
-	server->progress.armed = stats.pending + stats.expired;
+	server->progress.heard = server->records->totals->heard;
+	server->progress.calls = calls_made() - server->calls_before;
 	server->config->progress(&server->progress);
 }
 
@@ -305,14 +298,26 @@ static int milliseconds_until(uint64_t time)
 	return time > current ? (time - current) / NSEC_PER_MSEC + 1 : 0;
 }
 
+/* Those that were never cut, if something went wrong. */
+static void end_all_sessions(struct server *server)
+{
+	size_t fd;
+
+	for (fd = 0; fd < server->max_sessions; fd++) {
+		if (server->sessions[fd].open)
+			end_session(server, fd);
+	}
+}
+
 static void set_up(struct server *server)
 {
-	server->max_sessions = server->config->capacity;
+	server->calls_before = calls_made();
+	server->max_sessions = twheel_capacity(server->config->wheel);
 	server->sessions = calloc(server->max_sessions, sizeof(*server->sessions));
 	server->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!server->sessions || server->epoll < 0)
 		fail("server: %s", strerror(errno));
-	add_fd(server, server->config->wheel);
+	add_fd(server, twheel_fd(server->config->wheel));
 	add_fd(server, server->config->listener);
 	add_fd(server, server->config->client_pidfd);
 }
@@ -326,17 +331,18 @@ void server_run(const struct server_config *config, const struct records *record
 
 	set_up(&server);
 	while (!is_over(&server)) {
-		one_round(&server, milliseconds_until(next_progress));
+		one_round(&server, milliseconds_until(next_progress < server.next_flush ?
+						      next_progress : server.next_flush));
 		if (now() < next_progress)
 			continue;
 		show_progress(&server);
 		next_progress += config->progress_interval;
 	}
 	show_progress(&server);
-	err = wheel_stats(config->wheel, stats);
+	err = wheel_stats(twheel_fd(config->wheel), stats);
 	if (err)
 		fail("server: stats: %s", wheel_explain(err));
+	end_all_sessions(&server);
 	close(server.epoll);
 	free(server.sessions);
-	free(server.ops);
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <linux/twheel.h>
+#include <twheel.h>
 
 #include "record.h"
 
@@ -12,16 +12,15 @@
 struct progress {
 	uint64_t time;		/* since the start, ns */
 	uint64_t connections;
-	uint64_t armed;
 	uint64_t cut;
 	uint64_t heard;
+	uint64_t calls;		/* system calls for timers */
 };
 
 struct server_config {
-	int wheel;
+	struct twheel *wheel;	/* file descriptors are below its capacity */
 	int listener;
 	int client_pidfd;	/* the server ends when the client has */
-	uint32_t capacity;	/* of the wheel: file descriptors are below it */
 	uint32_t connections;
 	uint64_t timeout;
 	uint64_t start;

@@ -6,6 +6,9 @@
 
 twheel=$1
 demo=$2
+dir=$(mktemp -d)
+# shellcheck disable=SC2154 # set when it runs
+trap 'rc=$?; rm -rf "$dir"; exit $rc' EXIT
 nr=0
 failed=0
 
@@ -21,12 +24,29 @@ result()
 	fi
 }
 
-# All good: exit status 0 and the last line is as expected.
-run_demo()
+# start FAKE [OPTION...]: a demo on that fake; all at once, as they mostly wait
+start()
 {
-	out=$(FAKE=$1 "$demo" --connections 200 --timeout 500ms 2>&1)
-	status=$?
-	last=$(printf '%s\n' "$out" | tail -n 1)
+	fake=$1
+	shift
+	{
+		FAKE=$fake "$demo" --connections 200 --timeout 500ms "$@" >"$dir/$fake" 2>&1
+		echo $? >"$dir/$fake.status"
+	} &
+}
+
+# look FAKE: what has become of it; its output is in $out, its last line in $last
+look()
+{
+	out=$(cat "$dir/$1")
+	status=$(cat "$dir/$1.status")
+	last=$(tail -n 1 "$dir/$1")
+}
+
+# table ROW: the numbers in that row of the last table
+table()
+{
+	printf '%s\n' "$out" | sed -n "s/^  $1 *//p" | tail -n 1 | tr -d ,
 }
 
 out=$("$twheel" arm 20ms 10ms | awk 'NR > 2 { print $NF }' | tr '\n' ' ')
@@ -41,28 +61,55 @@ out=$("$twheel" arm --json --cookie 7 1ms | grep -c '"what":"expired".*"cookie":
 [ "$out" -eq 1 ]
 result $? "arm --json"
 
-run_demo honest
-[ $status -eq 0 ] && expr "$last" : 'demo: [1-9][0-9]* cut, 0 early, 0 missed$' >/dev/null
+start honest
+start wordless
+start early
+start lose
+start late
+start stale --no-words
+wait
+
+good='demo: [1-9][0-9]* cut, 0 early, 0 missed$'
+look honest
+[ "$status" -eq 0 ] && expr "$last" : "$good" >/dev/null
 result $? "an honest wheel passes the demo: $last"
 
-run_demo early
-[ $status -eq 1 ] && expr "$last" : 'demo: [0-9]* cut, [1-9][0-9]* early, 0 missed$' >/dev/null
+# With words times and calls, then without.
+# shellcheck disable=SC2046 # four numbers
+set -- $(table 'pushed back, on a message')
+[ $# -eq 4 ] && [ "$1" -gt 1000 ] && [ "$2" -eq 0 ] && [ "$3" -gt 1000 ] && [ "$4" -eq "$3" ]
+result $? "no timer is pushed back by a call with words, each without: $*"
+
+# shellcheck disable=SC2046 # four numbers
+set -- $(table 'armed, on accept')
+[ $# -eq 4 ] && [ "$1" -eq 200 ] && [ "$2" -ge 4 ] && [ "$2" -lt 100 ] && [ "$4" -eq 200 ]
+result $? "timers are armed by the batch with words, one by one without: $*"
+
+look wordless
+[ "$status" -eq 0 ] && expr "$last" : "$good" >/dev/null &&
+	printf '%s\n' "$out" | grep -q 'as there are no words here' &&
+	! printf '%s\n' "$out" | grep -q 'with words'
+result $? "a kernel without words passes the demo, which says so: $last"
+
+look early
+[ "$status" -eq 1 ] && expr "$last" : 'demo: [0-9]* cut, [1-9][0-9]* early, 0 missed$' >/dev/null
 result $? "a wheel that fires early is found out: $last"
 
-run_demo lose
-[ $status -eq 1 ] && expr "$last" : 'demo: [0-9]* cut, 0 early, [1-9][0-9]* missed$' >/dev/null
+look lose
+[ "$status" -eq 1 ] && expr "$last" : 'demo: [0-9]* cut, 0 early, [1-9][0-9]* missed$' >/dev/null
 result $? "a wheel that loses events is found out: $last"
 
-run_demo late
-[ $status -eq 1 ] && expr "$last" : 'demo: [0-9]* cut, 0 early, [1-9][0-9]* missed$' >/dev/null
+look late
+[ "$status" -eq 1 ] && expr "$last" : 'demo: [0-9]* cut, 0 early, [1-9][0-9]* missed$' >/dev/null
 result $? "a wheel that fires late is found out: $last"
 
-run_demo stale
-[ $status -eq 1 ] && printf '%s\n' "$out" | grep -q 'stale events *[1-9]'
+look stale
+[ "$status" -eq 1 ] && printf '%s\n' "$out" | grep -q 'stale events *[1-9]'
 result $? "stale events are found out: $last"
 
 out=$("$demo" --json --connections 20 --timeout 200ms 2>/dev/null) &&
-	printf '%s\n' "$out" | grep -q '^{"good":true,.*"stats":{.*}}$'
+	printf '%s\n' "$out" | grep -Eq \
+	'^\{"good":true,"runs":\[\{"good":true,"words":true,.*\},\{"good":true,"words":false,.*\}\]\}$'
 result $? "the demo's --json is one object"
 
 echo "1..$nr"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the linker puts in front of the C library: see faked in the Makefile. */
+#ifndef TWHEEL_TESTS_FAKE_KERNEL_H
+#define TWHEEL_TESTS_FAKE_KERNEL_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_ioctl(int fd, unsigned long request, void *arg);
+ssize_t __wrap_read(int fd, void *to, size_t size);
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset);
+
+int __real_open(const char *path, int flags, ...);
+int __real_ioctl(int fd, unsigned long request, void *arg);
+ssize_t __real_read(int fd, void *to, size_t size);
+void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+
+#endif
