@@ -35,29 +35,31 @@ static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 
 /* The batch */
 
+static void batch_put(struct twheel *w, uint32_t at, uint32_t id)
+{
+	w->batch[at] = (struct twheel_op){
+		.opcode = TWHEEL_OP_ARM,
+		.flags = TWHEEL_ARM_STORED,
+		.id = id,
+	};
+}
+
 int twheel_batch_submit(struct twheel *w)
 {
-	struct twheel_op ops[BATCH_MAX];
 	uint32_t nr = w->batch_nr, left = 0;
 	int ret;
 
 	if (!nr)
 		return 0;
-	memset(ops, 0, nr * sizeof(*ops));
-	for (uint32_t i = 0; i < nr; i++) {
-		ops[i].opcode = TWHEEL_OP_ARM;
-		ops[i].flags = TWHEEL_ARM_STORED;
-		ops[i].id = w->batch[i];
-	}
-	ret = submit(w, ops, nr);
+	ret = submit(w, w->batch, nr);
 	if (ret) {
 		ret = 0;
 		for (uint32_t i = 0; i < nr; i++) {
-			if (!ops[i].result)
+			if (!w->batch[i].result)
 				continue;
 			if (!left)
-				ret = ops[i].result;
-			w->batch[left++] = w->batch[i];
+				ret = w->batch[i].result;
+			batch_put(w, left++, w->batch[i].id);
 		}
 	}
 	__atomic_store_n(&w->batch_nr, left, __ATOMIC_RELAXED);
@@ -76,15 +78,11 @@ int twheel_batch_room(struct twheel *w)
 
 int twheel_batch_add(struct twheel *w, uint32_t id)
 {
-	int ret;
+	int ret = twheel_batch_room(w);
 
-	for (uint32_t i = 0; i < w->batch_nr; i++)
-		if (w->batch[i] == id)
-			return 0;
-	ret = twheel_batch_room(w);
 	if (ret)
 		return ret;
-	w->batch[w->batch_nr] = id;
+	batch_put(w, w->batch_nr, id);
 	__atomic_store_n(&w->batch_nr, w->batch_nr + 1, __ATOMIC_RELAXED);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-#define BATCH_MAX	64U
+#define BATCH_MAX	128U
 
 /**
  * struct terms - what was said of a timer beside its deadline
@@ -45,7 +45,8 @@ struct terms {
  *	Held over the call that arms with other terms, so that an event has those
  *	of its arming.
  * @batch_nr: ids on the batch; read without the lock to see if there are any
- * @batch: timers to be armed by what is stored in their words, each once
+ * @batch: arms of timers by what is stored in their words.  One that is armed twice
+ *	is twice on it: the second does nothing, and to find that out costs more
  */
 struct twheel {
 	struct twheel_shared	shared;
@@ -58,7 +59,7 @@ struct twheel {
 	struct terms		*terms;
 	pthread_mutex_t		lock;
 	uint32_t		batch_nr;
-	uint32_t		batch[BATCH_MAX];
+	struct twheel_op	batch[BATCH_MAX];
 };
 
 /*

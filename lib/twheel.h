@@ -248,7 +248,7 @@ int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer);
  * @w: the handle
  *
  * With TWHEEL_OPEN_BATCH a timer whose store needs a call is put on the handle's
- * batch: up to 64 ids, of any threads, submitted when it is full, by
+ * batch: up to 128 arms, of any threads, submitted when it is full, by
  * twheel_wait() before it sleeps, and here.  Until then it may come late.  So a
  * thread that sleeps otherwise calls this first.  Costs no system call if there
  * is nothing to do.
