@@ -31,6 +31,8 @@ enum use {
 /**
  * struct peer - one way to have timers
  * @name: as it stands in the table
+ * @most: no more than so many timers, because the first of more would take hours;
+ *	0: any number
  * @sample: how many moves and cancels are measured of a round, where all
  *	would take long, because each walks a list; 0: all
  * @grows: the first arm of a timer allocates its memory, once
@@ -40,13 +42,20 @@ enum use {
  * @move: give armed timers another deadline
  * @extend: give armed timers a later deadline, if there is a shorter way to that
  * @cancel: disarm armed timers; deadlines are ignored
- * @deliver: wait for and take @nr expirations
+ * @ready: what has to be said before sleeping; returns the file to wait for, which
+ *	is readable when expirations may have come
+ * @take: take up to @nr expirations that have come by @now, and write which
+ *	timers; does not sleep
+ * @looks: if the kernel has a look at timers that are not due: how often so far,
+ *	those that were due counted with them
  * @close: give all back
+ * @bytes: memory of the program's own that a timer takes
  *
- * A peer has one set of timers open at a time.
+ * Each thread may have one set of timers of a peer open at a time.
  */
 struct peer {
 	const char	*name;
+	uint32_t	most;
 	uint32_t	sample;
 	bool		grows;
 	uint32_t	(*open)(uint32_t nr, enum use use);
@@ -54,30 +63,57 @@ struct peer {
 	void		(*move)(const struct work *work, uint32_t nr);
 	void		(*extend)(const struct work *work, uint32_t nr);
 	void		(*cancel)(const struct work *work, uint32_t nr);
-	void		(*deliver)(uint32_t nr);
+	int		(*ready)(void);
+	uint32_t	(*take)(uint32_t *ids, uint32_t nr, uint64_t now);
+	uint64_t	(*looks)(void);
 	void		(*close)(void);
+	uint32_t	bytes;
 };
 
-extern const struct peer peer_twheel, peer_words, peer_timerfd, peer_posix, peer_uring,
-	peer_heap;
+/* In a guest. */
+extern const struct peer peer_twheel, peer_words, peer_timerfd, peer_posix, peer_uring;
+/* In a guest and natively. */
+extern const struct peer peer_heap, peer_wheel, peer_sweep, peer_none;
+/* Natively: words without a kernel behind them, or with one in the program. */
+extern const struct peer peer_stores, peer_looks;
+
+/* Expirations that are taken at once. */
+#define TAKE_MAX	65536
 
 /* The parts; runs is how often each figure is taken. */
 void bench_ops(unsigned int runs);
+void bench_stores(unsigned int runs);
 void bench_growth(unsigned int runs);
 void bench_submit(unsigned int runs);
 void bench_delivery(unsigned int runs);
+void bench_storm(unsigned int runs);
+void bench_idle(unsigned int runs);
+void bench_requests(unsigned int runs);
+void bench_threads(unsigned int runs);
 void bench_memory(unsigned int runs);
 void bench_tickless(unsigned int runs);
 
 /* Is the time of this guest its instructions? */
 extern bool icount;
+/* On the machine itself, where there is no device? */
+extern bool native;
 
 /* cpu.c */
 void sleep_until(uint64_t when);
+bool wait_until(int fd, uint64_t when);
+int alarm_open(void);
+void alarm_set(int fd, uint64_t when);
 double busy_seconds(void);
 uint64_t timer_interrupts(void);
 
+/* calls.c: system calls made for timers so far */
+extern _Thread_local uint64_t system_calls;
+
+/* delivery.c */
+void deliver(const struct peer *peer, uint32_t nr);
+
 /* work.c */
+uint64_t random64(void);
 struct work *work_alloc(uint32_t nr);
 void work_deadlines(struct work *work, uint32_t nr, uint64_t from, uint64_t span);
 void work_later(struct work *work, uint32_t nr, uint64_t by);

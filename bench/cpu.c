@@ -2,10 +2,12 @@
 /* Time, and who used the processors meanwhile. */
 #include <ctype.h>
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +27,40 @@ void sleep_until(uint64_t when)
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
 		;
+}
+
+/* Sleep until a file is readable, and tell; or until it is time. */
+bool wait_until(int fd, uint64_t when)
+{
+	struct pollfd what = { .fd = fd, .events = POLLIN };
+	uint64_t now = now_ns(), span = when > now ? when - now : 0;
+	struct timespec ts = { .tv_sec = span / NSEC, .tv_nsec = span % NSEC };
+	int nr = ppoll(&what, 1, &ts, NULL);
+
+	if (nr < 0 && errno != EINTR)
+		die("ppoll: %m");
+	return nr > 0;
+}
+
+/* The one timerfd of those who keep their timers themselves. */
+int alarm_open(void)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+	if (fd < 0)
+		die("timerfd_create: %m");
+	return fd;
+}
+
+/* 0: never; also, it is not readable any more. */
+void alarm_set(int fd, uint64_t when)
+{
+	struct itimerspec timer = {
+		.it_value = { .tv_sec = when / NSEC, .tv_nsec = when % NSEC },
+	};
+
+	if (timerfd_settime(fd, TFD_TIMER_ABSTIME, &timer, NULL))
+		die("timerfd_settime: %m");
 }
 
 /* To the last processor, away from what interrupts the first; or to none. */

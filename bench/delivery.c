@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A great many timers that come due in the same second: how many are
- * delivered for each second that the processors were busy.
+ * A great many timers that come due in the same second, or the same 10 ms: how
+ * many are delivered for each second that the processors were busy.
  *
- * Deadlines are spread at random over one second. The measured time begins
+ * Deadlines are spread at random over that span. The measured time begins
  * when the last timer is armed and ends when the last is delivered, so that
  * nothing is left out that is done ahead of the deadlines. It starts with a
  * wait, in which an idle guest does its own bit of work; that counts too.
@@ -33,13 +33,30 @@ static uint64_t arming_takes(const struct peer *peer, struct work *work, uint32_
 	return took;
 }
 
-static void delivery(const struct peer *peer, uint32_t nr, unsigned int runs)
+/* Sleep, and take expirations, until there were @nr of them. */
+void deliver(const struct peer *peer, uint32_t nr)
+{
+	static uint32_t ids[TAKE_MAX];
+	uint32_t got;
+
+	while (nr) {
+		wait_until(peer->ready(), ~0ULL);
+		do {
+			got = peer->take(ids, nr < TAKE_MAX ? nr : TAKE_MAX, now_ns());
+			nr -= got;
+		} while (nr && got);
+	}
+}
+
+static void delivery(const char *part, const struct peer *peer, uint32_t nr, uint64_t span,
+		     unsigned int runs)
 {
 	struct work *work = work_alloc(nr);
 	uint32_t got = peer->open(nr, USE_DELIVERY);
 	uint64_t lead;
 
-	progress("%u due in the same second, %s: %u runs", got, peer->name, runs);
+	progress("%u due within %llu ms, %s: %u runs", got,
+		 (unsigned long long)span / 1000000, peer->name, runs);
 	if (!got)
 		goto out;
 	lead = NSEC / 2 + 5 * arming_takes(peer, work, got) / 4;
@@ -48,25 +65,25 @@ static void delivery(const struct peer *peer, uint32_t nr, unsigned int runs)
 		uint64_t due = now_ns() + lead, end;
 		double busy;
 
-		work_deadlines(work, got, due, NSEC);
+		work_deadlines(work, got, due, span);
 		peer->arm(work, got);
 		busy = busy_seconds();
 		if (now_ns() + NSEC / 4 > due) {
 			/* Interrupted for too long: not a run. */
-			peer->deliver(got);
+			deliver(peer, got);
 			lead *= 2;
 			continue;
 		}
-		peer->deliver(got);
+		deliver(peer, got);
 		end = now_ns();
 		busy = busy_seconds() - busy;
-		sample("delivery", "delivered", peer->name, got, "per CPU-second",
+		sample(part, "delivered", peer->name, got, "per CPU-second",
 		       got / busy);
-		sample("delivery", "processor time of a timer", peer->name, got,
+		sample(part, "processor time of a timer", peer->name, got,
 		       icount ? "instructions" : "us",
 		       busy / got * (icount ? 1e9 : 1e6));
-		sample("delivery", "last one late by", peer->name, got, "ms",
-		       end > due + NSEC ? (end - due - NSEC) / 1e6 : 0);
+		sample(part, "last one late by", peer->name, got, "ms",
+		       end > due + span ? (end - due - span) / 1e6 : 0);
 		run++;
 	}
 	peer->close();
@@ -82,13 +99,25 @@ void bench_delivery(unsigned int runs)
 {
 	uint32_t many = 1000000, some = 100000;
 
-	delivery(&peer_twheel, many, runs);
-	delivery(&peer_twheel, some, runs);
-	delivery(&peer_timerfd, some, runs);
+	delivery("delivery", &peer_twheel, many, NSEC, runs);
+	delivery("delivery", &peer_twheel, some, NSEC, runs);
+	delivery("delivery", &peer_timerfd, some, NSEC, runs);
 	if (!icount) {
-		delivery(&peer_timerfd, many, runs);
-		delivery(&peer_posix, some, runs);
-		delivery(&peer_uring, some, runs);
-		delivery(&peer_heap, many, runs);
+		delivery("delivery", &peer_words, many, NSEC, runs);
+		delivery("delivery", &peer_timerfd, many, NSEC, runs);
+		delivery("delivery", &peer_posix, some, NSEC, runs);
+		delivery("delivery", &peer_uring, some, NSEC, runs);
+		delivery("delivery", &peer_heap, many, NSEC, runs);
+		delivery("delivery", &peer_wheel, many, NSEC, runs);
 	}
+}
+
+void bench_storm(unsigned int runs)
+{
+	static const struct peer *const peers[] = {
+		&peer_twheel, &peer_words, &peer_timerfd, &peer_heap, &peer_wheel,
+	};
+
+	for (size_t i = 0; i < sizeof(peers) / sizeof(*peers); i++)
+		delivery("storm", peers[i], 1000000, NSEC / 100, runs);
 }

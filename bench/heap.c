@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A heap in user space: no system call but to wait. The deadlines stand in the
+ * A heap in user space, and one timerfd: no system call but to wait. The deadlines stand in the
  * array, which is as fast as a binary heap gets.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -20,10 +21,14 @@ static uint32_t *place;		/* of each timer */
 #include "heap.h"
 
 static struct heap heap;
+static int alarm_fd = -1;
+static uint64_t alarm_at;
 
 static uint32_t heap_open(uint32_t nr, enum use use)
 {
-	(void)use;
+	if (use == USE_DELIVERY)
+		alarm_fd = alarm_open();
+	alarm_at = 0;
 	heap.item = calloc(nr + 1, sizeof(*heap.item));
 	place = calloc(nr, sizeof(*place));
 	if (!heap.item || !place)
@@ -39,6 +44,9 @@ static uint32_t heap_open(uint32_t nr, enum use use)
 
 static void heap_close(void)
 {
+	if (alarm_fd >= 0)
+		close(alarm_fd);
+	alarm_fd = -1;
 	free(heap.item);
 	free(place);
 }
@@ -62,23 +70,35 @@ static void heap_cancel(const struct work *work, uint32_t nr)
 		heap_take(&heap, place[work->id]);
 }
 
-static void heap_deliver(uint32_t nr)
+static int heap_ready(void)
 {
-	while (nr) {
-		uint64_t now;
+	uint64_t next = heap.size ? heap.item[1].deadline : 0;
 
-		sleep_until(heap.item[1].deadline);
-		for (now = now_ns(); nr && heap.item[1].deadline <= now; nr--)
-			heap_take(&heap, 1);
+	if (next != alarm_at)
+		alarm_set(alarm_fd, next);
+	alarm_at = next;
+	return alarm_fd;
+}
+
+static uint32_t heap_expired(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	uint32_t n;
+
+	for (n = 0; n < nr && heap.size && heap.item[1].deadline <= now; n++) {
+		ids[n] = heap.item[1].id;
+		heap_take(&heap, 1);
 	}
+	return n;
 }
 
 const struct peer peer_heap = {
-	.name		= "heap (user space)",
+	.name		= "heap",
 	.open		= heap_open,
 	.arm		= heap_arm,
 	.move		= heap_move,
 	.cancel		= heap_cancel,
-	.deliver	= heap_deliver,
+	.ready		= heap_ready,
+	.take		= heap_expired,
 	.close		= heap_close,
+	.bytes		= sizeof(struct entry) + sizeof(*place),
 };

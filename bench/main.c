@@ -18,15 +18,21 @@
 #include "rows.h"
 
 bool icount;
+bool native;
 
 static const struct {
 	const char	*name;
 	void		(*run)(unsigned int runs);
 } parts[] = {
 	{ "ops",	bench_ops },
+	{ "stores",	bench_stores },
 	{ "growth",	bench_growth },
 	{ "submit",	bench_submit },
 	{ "delivery",	bench_delivery },
+	{ "storm",	bench_storm },
+	{ "idle",	bench_idle },
+	{ "requests",	bench_requests },
+	{ "threads",	bench_threads },
 	{ "memory",	bench_memory },
 	{ "tickless",	bench_tickless },
 };
@@ -34,14 +40,17 @@ static const struct {
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: twheel-bench run [--icount] [--runs N] RAW PART...\n"
-		"       twheel-bench report [--json FILE] [--fact KEY=VALUE]... RAW...\n"
+		"usage: twheel-bench run [--icount | --native] [--runs N] RAW PART...\n"
+		"       twheel-bench report [--plot FILE] [--json FILE] [--fact KEY=VALUE]... RAW...\n"
 		"\n"
 		"run measures and writes raw data; --icount says that the time of this\n"
-		"machine is its instructions. Parts:");
+		"machine is its instructions, --native that it has no twheel, and only the\n"
+		"parts in user space are measured. Parts:");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		fprintf(stderr, " %s", parts[i].name);
-	fprintf(stderr, "\nreport prints tables of raw data; --json writes the same figures.\n");
+	fprintf(stderr,
+		"\nreport prints tables of raw data; --json writes the same figures, --plot\n"
+		"draws them as SVG.\n");
 	exit(2);
 }
 
@@ -66,7 +75,8 @@ static void tell_machine(unsigned int runs)
 	char key[64];
 
 	uname(&name);
-	fact("kernel", "%s", name.release);
+	if (!native)
+		fact("kernel", "%s", name.release);
 	snprintf(key, sizeof(key), "%s accelerator", this_bed);
 	fact(key, "%s", icount ? "TCG, one instruction is 1 ns" : accelerator());
 	snprintf(key, sizeof(key), "%s processors", this_bed);
@@ -85,6 +95,9 @@ static int run(int argc, char **argv)
 		if (!strcmp(argv[0], "--icount")) {
 			icount = true;
 			this_bed = "icount";
+		} else if (!strcmp(argv[0], "--native")) {
+			native = true;
+			this_bed = "native";
 		} else if (!strcmp(argv[0], "--runs") && argc > 1) {
 			runs = strtoul(argv[1], NULL, 10);
 			argc--;

@@ -112,10 +112,10 @@ static void armed(const struct peer *peer, uint32_t nr)
 		return;
 	peer->arm(work, got);
 	used = used_since(before);
-	if (peer == &peer_twheel) {
+	if (peer == &peer_twheel || peer == &peer_words) {
 		struct twheel_stats stats;
 
-		wheel_stats(wheel_fd(), &stats);
+		wheel_stats(peer->ready(), &stats);
 		if (stats.pending != got)
 			die("%llu of %u timers are pending", stats.pending, got);
 		tell("an armed timer", "by the wheel's stats", peer->name, got,
@@ -179,6 +179,7 @@ void bench_memory(unsigned int runs)
 	for (unsigned int run = 0; run < runs; run++) {
 		progress("memory: run %u of %u", run + 1, runs);
 		apart(&peer_twheel, ARMED);
+		apart(&peer_words, ARMED);
 		apart(&peer_timerfd, PEERS_ARMED);
 		apart(&peer_posix, PEERS_ARMED);
 		apart(&peer_uring, PEERS_ARMED);

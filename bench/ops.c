@@ -116,15 +116,24 @@ out:
 
 void bench_ops(unsigned int runs)
 {
-	static const struct peer *const peers[] = {
+	static const struct peer *const in_guest[] = {
 		&peer_twheel, &peer_words, &peer_timerfd, &peer_posix, &peer_uring, &peer_heap,
+		&peer_wheel, NULL,
 	};
+	static const struct peer *const natively[] = {
+		&peer_stores, &peer_heap, &peer_wheel, NULL,
+	};
+	static const uint32_t counts[] = { 1000, 100000, 1000000 };
+	const struct peer *const *peers = native ? natively : in_guest;
 
 	pin(true);
-	for (unsigned int run = 0; run < runs; run++) {
-		progress("100k armed: run %u of %u", run + 1, runs);
-		for (size_t i = 0; i < sizeof(peers) / sizeof(*peers); i++)
-			run_of_ops("ops", peers[i], 100000);
+	for (size_t n = 0; n < sizeof(counts) / sizeof(*counts); n++) {
+		for (unsigned int run = 0; run < runs; run++) {
+			progress("%u armed: run %u of %u", counts[n], run + 1, runs);
+			for (size_t i = 0; peers[i]; i++)
+				if (!peers[i]->most || counts[n] <= peers[i]->most)
+					run_of_ops("ops", peers[i], counts[n]);
+		}
 	}
 	pin(false);
 }

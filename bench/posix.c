@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* POSIX timers: a signal for each expiration, read from a signalfd. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -8,9 +9,6 @@
 #include <unistd.h>
 
 #include "bench.h"
-
-/* Signals that one read may return. */
-#define SIGNALS_MAX	16384
 
 static timer_t *timers;
 static uint32_t nr_timers;
@@ -34,14 +32,16 @@ static uint32_t posix_open(uint32_t nr, enum use use)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	timers = calloc(nr, sizeof(*timers));
 	if (use == USE_DELIVERY) {
-		signals = signalfd(-1, &set, SFD_CLOEXEC);
-		infos = calloc(SIGNALS_MAX, sizeof(*infos));
+		signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+		infos = calloc(TAKE_MAX, sizeof(*infos));
 	}
 	if (!timers || (use == USE_DELIVERY && (signals < 0 || !infos)))
 		die("POSIX timers: %m");
-	for (nr_timers = 0; nr_timers < nr; nr_timers++)
+	for (nr_timers = 0; nr_timers < nr; nr_timers++) {
+		notify.sigev_value.sival_int = nr_timers;
 		if (timer_create(CLOCK_MONOTONIC, &notify, &timers[nr_timers]))
 			break;
+	}
 	return nr_timers;
 }
 
@@ -79,24 +79,34 @@ static void posix_cancel(const struct work *work, uint32_t nr)
 			die("timer_settime: %m");
 }
 
-static void posix_deliver(uint32_t nr)
+static int posix_ready(void)
 {
-	while (nr) {
-		ssize_t len = read(signals, infos, SIGNALS_MAX * sizeof(*infos));
+	return signals;
+}
 
-		if (len < 0)
-			die("read of a signalfd: %m");
-		nr -= len / sizeof(*infos);
-	}
+static uint32_t posix_take(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	ssize_t len = read(signals, infos, (nr < TAKE_MAX ? nr : TAKE_MAX) * sizeof(*infos));
+
+	(void)now;
+	if (len < 0 && errno != EAGAIN)
+		die("read of a signalfd: %m");
+	nr = len < 0 ? 0 : len / sizeof(*infos);
+	for (uint32_t i = 0; i < nr; i++)
+		ids[i] = infos[i].ssi_int;
+	return nr;
 }
 
 const struct peer peer_posix = {
 	.name		= "POSIX timer",
+	.most		= 100000,
 	.sample		= 20000,
 	.open		= posix_open,
 	.arm		= posix_arm,
 	.move		= posix_arm,
 	.cancel		= posix_cancel,
-	.deliver	= posix_deliver,
+	.ready		= posix_ready,
+	.take		= posix_take,
 	.close		= posix_close,
+	.bytes		= sizeof(*timers),
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "plot.h"
 #include "rows.h"
 
 /* Goals */
@@ -15,21 +16,98 @@ static const char *const ops[] = { "arm", "re-arm", "cancel" };
 
 #define NR_OPS	(sizeof(ops) / sizeof(*ops))
 
+/* Where most of them are told: as many as timerfds can well be. */
+#define MANY	100000U
+
 static void ops_goals(void)
 {
 	char name[64];
 
 	for (size_t i = 0; i < NR_OPS; i++) {
-		const struct row *ours = find("ops", "guest", ops[i], "twheel", 0);
+		const struct row *ours = find("ops", "guest", ops[i], "twheel", MANY);
 
 		snprintf(name, sizeof(name), "%s : timerfd_settime", ops[i]);
-		ratio(name, ours, find("ops", "guest", ops[i], "timerfd", 0), AT_MOST, 0.2);
+		ratio(name, ours, find("ops", "guest", ops[i], "timerfd", MANY), AT_MOST, 0.2);
 		snprintf(name, sizeof(name), "%s : timer_settime", ops[i]);
-		ratio(name, ours, find("ops", "guest", ops[i], "POSIX timer", 0), AT_MOST, 0.1);
+		ratio(name, ours, find("ops", "guest", ops[i], "POSIX timer", MANY), AT_MOST, 0.1);
 	}
 	ratio("timerfd_settime : a store that pushes back",
-	      find("ops", "guest", "push back", "timerfd", 0),
-	      find("ops", "guest", "push back", "words", 0), AT_LEAST, 300);
+	      find("ops", "guest", "push back", "timerfd", MANY),
+	      find("ops", "guest", "push back", "words", MANY), AT_LEAST, 300);
+}
+
+static void stores_goals(void)
+{
+	static const struct {
+		const char	*name;
+		uint32_t	timers;
+		double		ns;
+	} goals[] = {
+		{ "extend, known to be armed", 1000, 0.5 },
+		{ "extend, known to be armed", 1000000, 2 },
+		{ "arm or shorten", 1000, 3 },
+		{ "arm or shorten", 1000000, 5 },
+	};
+
+	for (size_t i = 0; i < sizeof(goals) / sizeof(*goals); i++)
+		set_goal(find("stores", "native", goals[i].name, "words", goals[i].timers),
+			 AT_MOST, goals[i].ns);
+}
+
+static void requests_goals(void)
+{
+	static const char *const beds[] = { "guest", "icount" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *bed = beds[i];
+		const struct row *words = find("requests", bed, "a request, all in", "words", 0);
+
+		set_goal(find("requests", bed, "system calls", "words", 0), AT_MOST, 1);
+		ratio("a request, all in: words : wheel", words,
+		      find("requests", bed, "a request, all in", "wheel", 0), AT_MOST, 1);
+		ratio("a request, all in: timerfd : words",
+		      find("requests", bed, "a request, all in", "timerfd", 0), words,
+		      AT_LEAST, 50);
+	}
+}
+
+static void idle_goals(void)
+{
+	static const struct {
+		const char *bed, *cost;
+	} costs[] = {
+		{ "guest", "processor time, all in" }, { "native", "all together" },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		ratio("processor time: words : sweep",
+		      find("idle", costs[i].bed, costs[i].cost, "words", 0),
+		      find("idle", costs[i].bed, costs[i].cost, "sweep each second", 0),
+		      AT_MOST, 5);
+		ratio("late by, p50: sweep : words",
+		      find("idle", costs[i].bed, "late by, p50", "sweep each second", 0),
+		      find("idle", costs[i].bed, "late by, p50", "words", 0), AT_LEAST, 500);
+	}
+	set_goal(find("idle", "native", "a look", "words", 0), AT_MOST, 60);
+}
+
+static void other_goals(void)
+{
+	static const char *const peers[] = { "twheel", "words" };
+
+	for (unsigned int i = 0; i < nr_rows; i++)
+		if (!strcmp(rows[i].name, "early or stale") &&
+		    (!strcmp(rows[i].peer, "twheel") || !strcmp(rows[i].peer, "words")))
+			set_goal(&rows[i], AT_MOST, 0);
+
+	for (size_t i = 0; i < 2; i++) {
+		ratio("delivered : timerfd",
+		      find("storm", "guest", "delivered", peers[i], 0),
+		      find("storm", "guest", "delivered", "timerfd", 0), AT_LEAST, 10);
+		set_goal(find("threads", "guest", "two threads : one", peers[i], 0),
+			 AT_LEAST, 1.7);
+	}
+	set_goal(find("threads", "native", "two threads : one", "wheel", 0), AT_LEAST, 1.9);
 }
 
 /* Instructions per operation, dearest count of timers against the cheapest. */
@@ -94,12 +172,17 @@ static void set_goals(void)
 	char name[64];
 
 	ops_goals();
+	stores_goals();
+	requests_goals();
+	idle_goals();
+	other_goals();
 	for (size_t i = 0; i < NR_OPS; i++)
 		growth_goal(ops[i]);
 	delivery_goals();
 	for (unsigned int i = 0; i < 3; i++) {
 		snprintf(name, sizeof(name), "an armed timer, %s", hows[i]);
 		set_goal(find("memory", "guest", name, "twheel", 0), AT_MOST, 52);
+		set_goal(find("memory", "guest", name, "words", 0), AT_MOST, 68);
 		snprintf(name, sizeof(name), "an unused wheel, %s", hows[i]);
 		set_goal(find("memory", "guest", name, "twheel", 0), AT_MOST, 4096);
 	}
@@ -155,6 +238,54 @@ static void print_growth(const char *bed, const char *unit)
 	}
 }
 
+/* Of the operations, a table each: who, and for how many timers. */
+static void print_ops(const char *bed)
+{
+	static const uint32_t counts[] = { 1000, 100000, 1000000 };
+	const size_t nr_counts = sizeof(counts) / sizeof(*counts);
+	const char *last = "";
+
+	printf("  %-26s", "ns");
+	for (size_t n = 0; n < nr_counts; n++)
+		printf(" %12s", number(counts[n]));
+	printf(" timers\n");
+	for (unsigned int i = 0; i < nr_rows; i++) {
+		bool told = false;
+
+		if (!rows[i].nr || strcmp(rows[i].part, "ops") || strcmp(rows[i].bed, bed))
+			continue;
+		for (unsigned int j = 0; j < i && !told; j++)
+			told = !strcmp(rows[j].part, "ops") && !strcmp(rows[j].bed, bed) &&
+			       !strcmp(rows[j].name, rows[i].name);
+		for (unsigned int j = i; j < nr_rows && !told; j++) {
+			const struct row *row = &rows[j];
+
+			/* By its first count; or its only one, if limits allowed no more. */
+			if (!row->nr || strcmp(row->part, "ops") || strcmp(row->bed, bed) ||
+			    strcmp(row->name, rows[i].name) || row->timers != counts[0])
+				continue;
+			printf("  %-12s %-13s",
+			       strcmp(last, row->name) ? row->name : "", row->peer);
+			last = row->name;
+			for (size_t n = 0; n < nr_counts; n++) {
+				const struct row *cell = find("ops", bed, row->name, row->peer,
+							      counts[n]);
+
+				printf(" %12s", cell ? number(cell->median) : "-");
+			}
+			putchar('\n');
+		}
+	}
+}
+
+/* The goals of a part that are made of two figures. */
+static void print_ratios(const char *part, const char *bed)
+{
+	for (unsigned int i = 0; i < nr_rows; i++)
+		if (!rows[i].nr && !strcmp(rows[i].part, part) && !strcmp(rows[i].bed, bed))
+			print_row(&rows[i]);
+}
+
 static void print_machine(void)
 {
 	printf("\ntwheel beside its peers\n\n"
@@ -178,13 +309,54 @@ static void print_tables(void)
 {
 	print_machine();
 
-	print_head("100,000 armed: the cost of an operation",
-		   "Ids in sequence for arm, in random orders for the others; random deadlines 1 to 6 min ahead.\n"
-		   "twheel by submit and io_uring in batches of 256. Of re-arms and cancels 64 are measured in a\n"
-		   "run for io_uring, 20,000 for POSIX timers, else all: these walk lists. A first arm allocates\n"
-		   "the timer's memory too, as create does for others. A push back is a re-arm 30 s later.\n"
-		   "words: twheel by stores; what takes a call is submitted in batches of 256.");
-	print_part("ops", "guest");
+	printf("\nThe cost of an operation\n"
+	       "Ids in sequence for arm, in random orders for the others; random deadlines 1 to 6 min ahead.\n"
+	       "twheel by submit and io_uring in batches of 256. Of re-arms and cancels 64 are measured in a\n"
+	       "run for io_uring, 20,000 for POSIX timers, else all: these walk lists, and a million POSIX\n"
+	       "timers would take hours to make. A first arm allocates the timer's memory too, as create does\n"
+	       "for others. A push back is a re-arm 30 s later. words: twheel by stores, with libtwheel; what\n"
+	       "takes a call is submitted in batches. heap, wheel: in user space, no call but to sleep.\n\n");
+	print_ops("guest");
+	putchar('\n');
+	print_ratios("ops", "guest");
+
+	printf("\nThe same in user space, natively\n"
+	       "words: the program's part alone, on words that are looked at in time.\n\n");
+	print_ops("native");
+
+	print_head("Stores, natively",
+		   "By libtwheel's inline functions, from a list of ids in a random order, all to one deadline;\n"
+		   "words on pages of 4 KiB. 1,000 are hot. An extend looks if the timer is armed, unless it is\n"
+		   "known to be.");
+	print_part("stores", "native");
+
+	print_head("Request timeouts",
+		   "100,000 connections. Every 2 s the answer comes: its timeout of 20 s is cancelled, and that of\n"
+		   "the next request armed; 1 in 100 is never answered. All that the processors do, less what the\n"
+		   "same load costs without timers; a request is a cancel and an arm.");
+	print_part("requests", "guest");
+	if (strcmp(fact_of("POSIX timer"), "unknown"))
+		printf("  %-42s %s\n", "POSIX timer", fact_of("POSIX timer"));
+	printf("  with icount, one processor\n");
+	print_part("requests", "icount");
+
+	print_head("Idle connections",
+		   "A million timeouts of 30 s, a million refreshes a second at random, 5 % have fallen silent. The\n"
+		   "guest: all that the processors do, less the same load without timers. Natively: in simulated\n"
+		   "time, with the kernel's part of the words in the program; a look is the kernel's.");
+	print_part("idle", "guest");
+	printf("  natively\n");
+	print_part("idle", "native");
+
+	print_head("A storm: a million due within 10 ms",
+		   "As below, but with deadlines within 10 ms. twheel by read(), words from the event ring.");
+	print_part("storm", "guest");
+
+	print_head("Two threads, each with a wheel or timers of its own",
+		   "100,000 timers: arm in sequence, push back and cancel at random, for half a second.");
+	print_part("threads", "guest");
+	printf("  natively\n");
+	print_part("threads", "native");
 
 	printf("\nMore timers: does an operation stay as cheap?\n"
 	       "As above. Instructions are counted, user space included; the time is the guest's.\n");
@@ -217,7 +389,7 @@ static void print_tables(void)
 
 /* Summary, as it can stand in a README */
 
-/* Of several counts of timers, the largest. */
+/* Of several counts of timers, the largest; of operations, those of many. */
 static const char *cell(const char *part, const char *name, const char *peer)
 {
 	const struct row *found = NULL;
@@ -227,6 +399,7 @@ static const char *cell(const char *part, const char *name, const char *peer)
 
 		if (row->nr && !strcmp(row->part, part) && !strcmp(row->bed, "guest") &&
 		    !strcmp(row->name, name) && !strcmp(row->peer, peer) &&
+		    (strcmp(part, "ops") || row->timers == MANY) &&
 		    (!found || row->timers > found->timers))
 			found = row;
 	}
@@ -234,7 +407,7 @@ static const char *cell(const char *part, const char *name, const char *peer)
 }
 
 static const char *const peers[] = {
-	"twheel", "words", "timerfd", "POSIX timer", "io_uring", "heap (user space)",
+	"words", "twheel", "timerfd", "POSIX timer", "io_uring", "heap", "wheel",
 };
 
 #define NR_PEERS	(sizeof(peers) / sizeof(*peers))
@@ -259,8 +432,10 @@ static void print_summary(void)
 	putchar('\n');
 	print_cells("arm, ns", "ops", "arm");
 	print_cells("re-arm at random, ns", "ops", "re-arm");
+	print_cells("push back at random, ns", "ops", "push back");
 	print_cells("cancel at random, ns", "ops", "cancel");
 	print_cells("delivered per CPU-second", "delivery", "delivered");
+	print_cells("in a storm", "storm", "delivered");
 	print_cells("kernel memory of a timer, bytes", "memory",
 		    "an armed timer, by the free memory");
 	printf("\n");
@@ -275,5 +450,16 @@ static void print_all(void)
 
 int report(int argc, char **argv)
 {
-	return rows_report(argc, argv, set_goals, print_all);
+	const char *plot = NULL;
+
+	if (argc > 1 && !strcmp(argv[0], "--plot")) {
+		plot = argv[1];
+		argc -= 2;
+		argv += 2;
+	}
+	if (rows_report(argc, argv, set_goals, print_all))
+		return 1;
+	if (plot)
+		plot_write(plot);
+	return 0;
 }

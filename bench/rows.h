@@ -6,7 +6,7 @@
 #define TWHEEL_BENCH_ROWS_H
 
 #define VALUES_MAX	64
-#define ROWS_MAX	512
+#define ROWS_MAX	1024
 
 enum sense { NO_GOAL, AT_MOST, BELOW, AT_LEAST };
 

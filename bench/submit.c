@@ -105,7 +105,7 @@ static void run_of_submits(struct work *work)
 	tell("an arm that is due at once", start, TIMERS);
 
 	start = now_ns();
-	peer_twheel.deliver(TIMERS);
+	deliver(&peer_twheel, TIMERS);
 	tell("reading an event that waits", start, TIMERS);
 }
 

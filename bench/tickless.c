@@ -71,7 +71,7 @@ static void sparse(uint32_t nr, uint64_t seconds)
 	peer_twheel.open(nr, USE_DELIVERY);
 	work_deadlines(work, nr, now_ns() + NSEC / 10, seconds * NSEC);
 	peer_twheel.arm(work, nr);
-	peer_twheel.deliver(nr);
+	deliver(&peer_twheel, nr);
 	wheel_stats(wheel_fd(), &stats);
 	sample("tickless", "interrupts per sparse timer", "twheel", nr, "interrupts",
 	       (double)stats.interrupts / stats.fired);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* timerfd: a file for each timer, watched by epoll. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -10,41 +9,36 @@
 
 #include "bench.h"
 
-/* Expired timers that one epoll_wait() may tell. */
-#define EVENTS_MAX	65536
-
-static int *fds, epoll = -1;
-static uint32_t nr_fds;
+static _Thread_local int *fds, epoll = -1;
+static _Thread_local uint32_t nr_fds;
 static struct epoll_event *events;
 
-/* As many files as the system lets one process have. */
-static void raise_limits(uint32_t nr)
-{
-	char most[32];
-	struct rlimit files = { nr + 64, nr + 64 };
+/* More files than any part opens, in all its threads. */
+#define FILES_MAX	"1048576"
 
-	snprintf(most, sizeof(most), "%u", nr + 64);
-	if (figure("/proc/sys/fs/nr_open", "") < nr + 64)
-		set_figure("/proc/sys/fs/nr_open", most);
-	if (figure("/proc/sys/fs/epoll/max_user_watches", "") < nr + 64)
-		set_figure("/proc/sys/fs/epoll/max_user_watches", most);
-	if (setrlimit(RLIMIT_NOFILE, &files))
-		die("RLIMIT_NOFILE %u: %m", nr + 64);
+static void raise_limits(void)
+{
+	rlim_t most = strtoul(FILES_MAX, NULL, 10);
+
+	set_figure("/proc/sys/fs/nr_open", FILES_MAX);
+	set_figure("/proc/sys/fs/epoll/max_user_watches", FILES_MAX);
+	if (setrlimit(RLIMIT_NOFILE, &(struct rlimit){ most, most }))
+		die("RLIMIT_NOFILE " FILES_MAX ": %m");
 }
 
 static uint32_t timerfd_open(uint32_t nr, enum use use)
 {
-	raise_limits(nr);
+	raise_limits();
 	fds = calloc(nr, sizeof(*fds));
 	if (use == USE_DELIVERY) {
 		epoll = epoll_create1(EPOLL_CLOEXEC);
-		events = calloc(EVENTS_MAX, sizeof(*events));
+		events = calloc(TAKE_MAX, sizeof(*events));
 	}
 	if (!fds || (use == USE_DELIVERY && (epoll < 0 || !events)))
 		die("timerfd: %m");
 	for (nr_fds = 0; nr_fds < nr; nr_fds++) {
 		int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-		struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+		struct epoll_event event = { .events = EPOLLIN, .data.u32 = nr_fds };
 
 		if (fd < 0)
 			break;
@@ -91,21 +85,26 @@ static void timerfd_cancel(const struct work *work, uint32_t nr)
 			die("timerfd_settime: %m");
 }
 
-static void timerfd_deliver(uint32_t nr)
+static int timerfd_ready(void)
 {
-	while (nr) {
-		int ready = epoll_wait(epoll, events, EVENTS_MAX, -1);
+	return epoll;
+}
 
-		if (ready < 0 && errno != EINTR)
-			die("epoll_wait: %m");
-		for (int i = 0; i < ready; i++) {
-			uint64_t expirations;
+static uint32_t timerfd_take(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	int ready = epoll_wait(epoll, events, nr < TAKE_MAX ? nr : TAKE_MAX, 0);
 
-			if (read(events[i].data.fd, &expirations, 8) != 8)
-				die("read of a timerfd: %m");
-			nr -= expirations;
-		}
+	(void)now;
+	if (ready < 0 && errno != EINTR)
+		die("epoll_wait: %m");
+	for (int i = 0; i < ready; i++) {
+		uint64_t expirations;
+
+		ids[i] = events[i].data.u32;
+		if (read(fds[ids[i]], &expirations, 8) != 8)
+			die("read of a timerfd: %m");
 	}
+	return ready < 0 ? 0 : ready;
 }
 
 const struct peer peer_timerfd = {
@@ -114,6 +113,8 @@ const struct peer peer_timerfd = {
 	.arm		= timerfd_arm,
 	.move		= timerfd_arm,
 	.cancel		= timerfd_cancel,
-	.deliver	= timerfd_deliver,
+	.ready		= timerfd_ready,
+	.take		= timerfd_take,
 	.close		= timerfd_close,
+	.bytes		= sizeof(*fds),
 };

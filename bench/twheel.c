@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* /dev/twheel: operations by submit, expirations by read. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -9,16 +10,13 @@
 
 #include "bench.h"
 
-/* Events that one read may return. */
-#define READ_MAX	65536
-
-static int wheel = -1;
-static struct twheel_event *events;
+static _Thread_local int wheel = -1;
+static _Thread_local struct twheel_event *events;
 
 int wheel_open(uint32_t capacity)
 {
 	struct twheel_setup setup = { .capacity = capacity };
-	int fd = open("/dev/twheel", O_RDWR | O_CLOEXEC);
+	int fd = open("/dev/twheel", O_RDWR | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		die("/dev/twheel: %m");
@@ -43,7 +41,7 @@ static uint32_t twheel_open(uint32_t nr, enum use use)
 {
 	wheel = wheel_open(nr);
 	if (use == USE_DELIVERY) {
-		events = calloc(READ_MAX, sizeof(*events));
+		events = calloc(TAKE_MAX, sizeof(*events));
 		if (!events)
 			die("no memory for events");
 	}
@@ -106,15 +104,22 @@ static void twheel_cancel(const struct work *work, uint32_t nr)
 	twheel_ops(work, nr, TWHEEL_OP_CANCEL);
 }
 
-static void twheel_deliver(uint32_t nr)
+static int twheel_ready(void)
 {
-	while (nr) {
-		ssize_t len = read(wheel, events, READ_MAX * sizeof(*events));
+	return wheel;
+}
 
-		if (len < 0)
-			die("read of a wheel: %m");
-		nr -= len / sizeof(*events);
-	}
+static uint32_t twheel_take(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	ssize_t len = read(wheel, events, (nr < TAKE_MAX ? nr : TAKE_MAX) * sizeof(*events));
+
+	(void)now;
+	if (len < 0 && errno != EAGAIN)
+		die("read of a wheel: %m");
+	nr = len < 0 ? 0 : len / sizeof(*events);
+	for (uint32_t i = 0; i < nr; i++)
+		ids[i] = events[i].id;
+	return nr;
 }
 
 const struct peer peer_twheel = {
@@ -124,6 +129,7 @@ const struct peer peer_twheel = {
 	.arm		= twheel_arm,
 	.move		= twheel_arm,
 	.cancel		= twheel_cancel,
-	.deliver	= twheel_deliver,
+	.ready		= twheel_ready,
+	.take		= twheel_take,
 	.close		= twheel_close,
 };

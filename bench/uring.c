@@ -12,7 +12,7 @@
 
 /* What a remove leaves behind: its own result and the timeout's. */
 #define RESULTS		(2 * BATCH)
-#define RESULTS_MAX	65536
+#define RESULTS_MAX	TAKE_MAX
 
 static int ring = -1;
 static struct io_uring_params params;
@@ -68,29 +68,38 @@ static void uring_close(void)
 	ring = -1;
 }
 
-/* Take what has completed; returns how many had the result @res. */
-static uint32_t reap(int res)
+/*
+ * Take what has completed, @nr at most; returns how many had the result @res, and
+ * writes which timers these were, unless @ids is NULL.
+ */
+static uint32_t reap(int res, uint32_t *ids, uint32_t nr)
 {
 	const struct io_uring_cqe *cqes = (void *)(rings + params.cq_off.cqes);
 	uint32_t *head = ring_word(params.cq_off.head);
 	uint32_t tail = __atomic_load_n(ring_word(params.cq_off.tail), __ATOMIC_ACQUIRE);
 	uint32_t at, n = 0;
 
-	for (at = *head; at != tail; at++)
-		n += cqes[at & (params.cq_entries - 1)].res == res;
+	for (at = *head; at != tail && n < nr; at++) {
+		const struct io_uring_cqe *cqe = &cqes[at & (params.cq_entries - 1)];
+
+		if (cqe->res != res)
+			continue;
+		if (ids)
+			ids[n] = cqe->user_data - 1;
+		n++;
+	}
 	__atomic_store_n(head, at, __ATOMIC_RELEASE);
 	return n;
 }
 
-static void enter(uint32_t submit, uint32_t wait)
+static void enter(uint32_t submit)
 {
 	uint32_t *tail = ring_word(params.sq_off.tail);
 	long ret;
 
 	__atomic_store_n(tail, *tail + submit, __ATOMIC_RELEASE);
 	do {
-		ret = syscall(SYS_io_uring_enter, ring, submit, wait,
-			      wait ? IORING_ENTER_GETEVENTS : 0, NULL, 0);
+		ret = syscall(SYS_io_uring_enter, ring, submit, 0, 0, NULL, 0);
 	} while (ret < 0 && errno == EINTR);
 	if (ret != submit)
 		die("io_uring_enter: %ld of %u: %m", ret, submit);
@@ -137,8 +146,8 @@ static void uring_ops(const struct work *work, uint32_t nr, uint32_t opcode,
 					sqe->addr2 = (uintptr_t)&when[i];
 			}
 		}
-		enter(batch, 0);
-		if (opcode == IORING_OP_TIMEOUT_REMOVE && reap(0) != batch)
+		enter(batch);
+		if (opcode == IORING_OP_TIMEOUT_REMOVE && reap(0, NULL, batch) != batch)
 			die("io_uring: a timeout was not found");
 		work += batch;
 		nr -= batch;
@@ -161,12 +170,15 @@ static void uring_cancel(const struct work *work, uint32_t nr)
 	uring_ops(work, nr, IORING_OP_TIMEOUT_REMOVE, 0);
 }
 
-static void uring_deliver(uint32_t nr)
+static int uring_ready(void)
 {
-	while (nr) {
-		enter(0, 1);
-		nr -= reap(-ETIME);
-	}
+	return ring;
+}
+
+static uint32_t uring_take(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	(void)now;
+	return reap(-ETIME, ids, nr);
 }
 
 const struct peer peer_uring = {
@@ -176,6 +188,7 @@ const struct peer peer_uring = {
 	.arm		= uring_arm,
 	.move		= uring_move,
 	.cancel		= uring_cancel,
-	.deliver	= uring_deliver,
+	.ready		= uring_ready,
+	.take		= uring_take,
 	.close		= uring_close,
 };

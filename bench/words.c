@@ -1,91 +1,102 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/twheel by its words: stores, and a call where the kernel would look too
- * late. Calls are collected, and submitted when there are enough, as a daemon does
- * before it sleeps.
+ * /dev/twheel by words and event ring, as libtwheel has it: stores, and a call
+ * where the kernel would look too late. Calls are collected, and submitted when
+ * there are enough, or before sleeping.
  */
+#include <errno.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <string.h>
 
-#include <linux/twheel.h>
+#include <twheel.h>
 
 #include "bench.h"
 
-static int wheel = -1;
-static struct twheel_word *word;
-static size_t size;
+static _Thread_local struct twheel *wheel;
+static _Thread_local struct twheel_event *events;
 
-static struct twheel_op calls[BATCH];
-static uint32_t nr_calls;
+static void must(const char *what, int ret)
+{
+	if (ret < 0)
+		die("%s: %s", what, strerror(-ret));
+}
 
 static uint32_t words_open(uint32_t nr, enum use use)
 {
-	struct twheel_setup setup;
+	const struct twheel_options options = {
+		.size = sizeof(options),
+		.flags = TWHEEL_OPEN_BATCH,
+		.capacity = nr,
+		.ring_entries = use == USE_DELIVERY ? TAKE_MAX : 0,
+	};
 
-	(void)use;
-	wheel = wheel_open(nr);
-	if (ioctl(wheel, TWHEEL_IOC_GET_SETUP, &setup))
-		die("TWHEEL_IOC_GET_SETUP: %m");
-	size = (nr * sizeof(*word) + 4095) & ~4095UL;
-	word = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, wheel,
-		    setup.words_offset);
-	if (word == MAP_FAILED)
-		die("mmap of words: %m");
+	must("twheel_open", twheel_open(&wheel, &options));
+	if (!(twheel_has(wheel) & TWHEEL_HAS_WORDS))
+		die("this kernel's twheel has no words");
+	if (use == USE_DELIVERY) {
+		events = calloc(TAKE_MAX, sizeof(*events));
+		if (!events)
+			die("no memory for events");
+	}
 	return nr;
 }
 
 static void words_close(void)
 {
-	munmap(word, size);
-	close(wheel);
-	wheel = -1;
-}
-
-static void flush(void)
-{
-	struct twheel_submit submit = {
-		.ops = (uintptr_t)calls,
-		.nr = nr_calls,
-		.op_size = sizeof(calls[0]),
-	};
-
-	nr_calls = 0;
-	if (submit.nr && (ioctl(wheel, TWHEEL_IOC_SUBMIT, &submit) || submit.failed))
-		die("TWHEEL_IOC_SUBMIT: %m");
+	twheel_close(wheel);
+	free(events);
+	events = NULL;
 }
 
 static void words_arm(const struct work *work, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++) {
-		struct twheel_word *w = &word[work[i].id];
+	struct twheel *w = wheel;
 
-		__atomic_exchange_n(&w->deadline, work[i].deadline, __ATOMIC_SEQ_CST);
-		if (work[i].deadline - 1 >= __atomic_load_n(&w->filed, __ATOMIC_SEQ_CST) - 1)
-			continue;
-		calls[nr_calls++] = (struct twheel_op){
-			.opcode = TWHEEL_OP_ARM,
-			.flags = TWHEEL_ARM_STORED,
-			.id = work[i].id,
-		};
-		if (nr_calls == BATCH)
-			flush();
-	}
-	flush();
+	for (; nr; work++, nr--)
+		must("twheel_arm", twheel_arm(w, work->id, work->deadline));
+	must("twheel_flush", twheel_flush(w));
 }
 
 /* Later, by who alone has to do with these timers. */
 static void words_extend(const struct work *work, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++)
-		__atomic_store_n(&word[work[i].id].deadline, work[i].deadline, __ATOMIC_RELAXED);
+	struct twheel *w = wheel;
+
+	for (; nr; work++, nr--)
+		must("twheel_extend_armed", twheel_extend_armed(w, work->id, work->deadline));
 }
 
 static void words_cancel(const struct work *work, uint32_t nr)
 {
-	for (uint32_t i = 0; i < nr; i++)
-		__atomic_store_n(&word[work[i].id].deadline, 0, __ATOMIC_RELAXED);
+	struct twheel *w = wheel;
+
+	for (; nr; work++, nr--)
+		must("twheel_cancel", twheel_cancel(w, work->id));
+}
+
+static int words_ready(void)
+{
+	must("twheel_flush", twheel_flush(wheel));
+	return twheel_fd(wheel);
+}
+
+static uint32_t words_take(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	int got = twheel_take(wheel, events, nr < TAKE_MAX ? nr : TAKE_MAX);
+
+	(void)now;
+	must("twheel_take", got);
+	for (int i = 0; i < got; i++)
+		ids[i] = events[i].id;
+	return got;
+}
+
+static uint64_t words_looks(void)
+{
+	struct twheel_stats stats;
+
+	wheel_stats(twheel_fd(wheel), &stats);
+	return stats.moves + stats.fired;
 }
 
 const struct peer peer_words = {
@@ -96,5 +107,8 @@ const struct peer peer_words = {
 	.move	= words_arm,
 	.extend	= words_extend,
 	.cancel	= words_cancel,
+	.ready	= words_ready,
+	.take	= words_take,
+	.looks	= words_looks,
 	.close	= words_close,
 };

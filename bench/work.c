@@ -9,7 +9,7 @@
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
 
-static uint64_t random64(void)
+uint64_t random64(void)
 {
 	seed ^= seed << 13;
 	seed ^= seed >> 7;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Words with the kernel's part in the program: the module's own timers.c and
+ * words.c, so that the cost of a look can be measured natively. Words have pages of
+ * 4 KiB, as they are mapped; records have huge ones, as the kernel's memory has.
+ */
+#include <sys/mman.h>
+
+#include <twheel.h>
+
+#include "../compat/user.h"
+
+static void *arena_alloc(size_t size);
+
+#define alloc_pages_exact(size, gfp)	arena_alloc(size)
+#define free_pages_exact(p, size)	((void)(p), (void)(size))
+#define WHEEL_API			static
+#include "../wheel.c"
+#include "../timers.c"
+
+#include "bench.h"
+
+#define TICK		1000000ULL
+#define LEVELS		4U
+#define HUGE_PAGE	(2UL << 20)
+
+static struct timers timers;
+static struct twheel_shared shared;
+static uint64_t handled;
+static u64 turned;
+
+static struct arena {
+	char	*start;
+	char	*next;
+	size_t	size;
+} records, words, *arena;
+
+static void arena_open(struct arena *a, size_t size, int advice)
+{
+	size = (size + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	a->start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (a->start == MAP_FAILED)
+		die("no memory for the kernel's part: %m");
+	madvise(a->start, size, advice);
+	memset(a->start, 0, size);
+	a->next = a->start;
+	a->size = size;
+}
+
+/* In pages, one behind the other. */
+static void *arena_alloc(size_t size)
+{
+	void *p = arena->next;
+
+	arena->next += (size + 4095) & ~4095UL;
+	assert(arena->next <= arena->start + arena->size);
+	return p;
+}
+
+static uint32_t looks_open(uint32_t nr, enum use use)
+{
+	u32 chunks = DIV_ROUND_UP(nr, WHEEL_CHUNK_TIMERS);
+
+	(void)use;
+	turned = now_ns();
+	arena_open(&records, chunks * sizeof(struct wheel_chunk) + HUGE_PAGE, MADV_HUGEPAGE);
+	arena_open(&words, (size_t)chunks * WORDS_PAGE, MADV_NOHUGEPAGE);
+	timers_init(&timers, nr, 0, 64, TICK, turned);
+	wheel_add_directory(&timers.wheel, wheel_directory_alloc(&timers.wheel));
+	words_add_directory(&timers, words_directory_alloc(&timers));
+	for (u32 id = 0; id < nr; id += WHEEL_CHUNK_TIMERS) {
+		arena = &words;
+		words_add(&timers, id, words_alloc());
+		arena = &records;
+		wheel_add_chunk(&timers.wheel, id, wheel_chunk_alloc());
+	}
+	while (timers.wheel.nr_levels < LEVELS)
+		wheel_add_level(&timers.wheel, wheel_level_alloc(&timers.wheel));
+	shared = (struct twheel_shared){
+		.words = timers.word[0], .mapped = nr, .capacity = nr,
+	};
+	handled = 0;
+	return nr;
+}
+
+static void looks_close(void)
+{
+	kvfree(timers.word);
+	kvfree(timers.wheel.chunk);
+	munmap(records.start, records.size);
+	munmap(words.start, words.size);
+}
+
+/* With the call that twheel_arm() makes, but not through the kernel's door. */
+static void looks_arm(const struct work *work, uint32_t nr)
+{
+	for (; nr; work++, nr--) {
+		struct twheel_word *word = &shared.words[work->id];
+		struct twheel_op op = { .id = work->id, .flags = TWHEEL_ARM_STORED };
+		enum timers_need need;
+		u32 id;
+
+		__atomic_exchange_n(&word->deadline, work->deadline, __ATOMIC_SEQ_CST);
+		if (twheel_uncovered(work->deadline, word->filed) &&
+		    timers_arm(&timers, &op, turned, &need, &id))
+			die("an arm of timer %u failed", work->id);
+	}
+}
+
+static void looks_extend(const struct work *work, uint32_t nr)
+{
+	struct twheel *w = (struct twheel *)&shared;
+
+	for (; nr; work++, nr--)
+		twheel_extend_armed(w, work->id, work->deadline);
+}
+
+static void looks_cancel(const struct work *work, uint32_t nr)
+{
+	struct twheel *w = (struct twheel *)&shared;
+
+	for (; nr; work++, nr--)
+		twheel_cancel(w, work->id);
+}
+
+static uint32_t looks_take(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	struct twheel_event events[TIMERS_CLAIM_MAX];
+	unsigned int done, taken = 0;
+
+	turned = now;
+	do {
+		done = timers_advance(&timers, now, WHEEL_STEP);
+		handled += done;
+	} while (done == WHEEL_STEP);
+	while (taken < nr) {
+		unsigned int got = timers_claim(&timers, events, min(nr - taken, TIMERS_CLAIM_MAX),
+						now);
+
+		if (!got)
+			break;
+		if (timers_commit(&timers, events, got, now) != got)
+			die("a stale event");
+		for (unsigned int i = 0; i < got; i++)
+			ids[taken++] = events[i].id;
+	}
+	return taken;
+}
+
+/* Timers that came out of slots, whatever became of them. */
+static uint64_t looks_looks(void)
+{
+	return handled;
+}
+
+const struct peer peer_looks = {
+	.name	= "words",
+	.open	= looks_open,
+	.arm	= looks_arm,
+	.move	= looks_arm,
+	.extend	= looks_extend,
+	.cancel	= looks_cancel,
+	.take	= looks_take,
+	.looks	= looks_looks,
+	.close	= looks_close,
+};

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * twheel's own wheel in user space, and one timerfd: no system call but to wait.
+ * What is more than the wheel itself, generations and the like, is left out.
+ */
+#include <unistd.h>
+
+#define WHEEL_API	static
+#include "../wheel.c"
+
+#include "bench.h"
+
+#define TICK		1000000ULL
+#define LEVELS		5U
+
+static _Thread_local struct wheel *wheel;
+static _Thread_local int alarm_fd = -1;
+static _Thread_local uint64_t alarm_at;
+
+static uint32_t wheel_peer_open(uint32_t nr, enum use use)
+{
+	wheel = aligned_alloc(64, sizeof(*wheel));
+	if (!wheel)
+		die("no memory for a wheel");
+	wheel_init(wheel, nr, 0, 64, 1000, now_ns() / TICK);
+	wheel_add_directory(wheel, wheel_directory_alloc(wheel));
+	for (uint32_t id = 0; id < nr; id += WHEEL_CHUNK_TIMERS)
+		wheel_add_chunk(wheel, id, wheel_chunk_alloc());
+	while (wheel->nr_levels < LEVELS)
+		wheel_add_level(wheel, wheel_level_alloc(wheel));
+	if (use == USE_DELIVERY)
+		alarm_fd = alarm_open();
+	alarm_at = 0;
+	return nr;
+}
+
+static void wheel_peer_close(void)
+{
+	wheel_destroy(wheel);
+	free(wheel);
+	if (alarm_fd >= 0)
+		close(alarm_fd);
+	alarm_fd = -1;
+}
+
+/* Never early: a deadline within a tick is due at its end. */
+static void wheel_peer_arm(const struct work *work, uint32_t nr)
+{
+	struct wheel *w = wheel;
+
+	for (; nr; work++, nr--) {
+		u64 tick = max(DIV_ROUND_UP(work->deadline, TICK), w->at + 1);
+
+		if (nr > WHEEL_AHEAD)
+			wheel_prefetch(w, work[WHEEL_AHEAD].id);
+		wheel_file(w, work->id, tick, wheel_level(w, tick));
+	}
+}
+
+static void wheel_peer_cancel(const struct work *work, uint32_t nr)
+{
+	struct wheel *w = wheel;
+
+	for (; nr; work++, nr--) {
+		if (nr > WHEEL_AHEAD)
+			wheel_prefetch(w, work[WHEEL_AHEAD].id);
+		if (wheel_where(wheel_node(w, work->id)) != WHEEL_OUT)
+			wheel_unlink(w, work->id);
+	}
+}
+
+static int wheel_peer_ready(void)
+{
+	u64 next = wheel_next(wheel), at = next == WHEEL_NEVER ? 0 : next * TICK;
+
+	if (at != alarm_at)
+		alarm_set(alarm_fd, at);
+	alarm_at = at;
+	return alarm_fd;
+}
+
+static uint32_t wheel_peer_take(uint32_t *ids, uint32_t nr, uint64_t now)
+{
+	u64 tick = now / TICK;
+
+	while (wheel_advance(wheel, tick, 0, WHEEL_STEP) == WHEEL_STEP)
+		;
+	return wheel_take_due(wheel, ids, nr);
+}
+
+const struct peer peer_wheel = {
+	.name	= "wheel",
+	.open	= wheel_peer_open,
+	.arm	= wheel_peer_arm,
+	.move	= wheel_peer_arm,
+	.cancel	= wheel_peer_cancel,
+	.ready	= wheel_peer_ready,
+	.take	= wheel_peer_take,
+	.close	= wheel_peer_close,
+	.bytes	= sizeof(struct wheel_chunk) / WHEEL_CHUNK_TIMERS,
+};
