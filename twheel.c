@@ -316,8 +316,8 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	spin_lock(&tw->lock);
 	now = twheel_now(tw);
 	tw->programmed = KTIME_MAX;
-	/* Nobody comes to read what is in a ring. */
-	waited = tw->left && (!tw->helped || tw->ring.header);
+	/* Nobody comes to read what is in a ring; nor does a reader empty a heavy slot. */
+	waited = tw->left && (!tw->helped || tw->ring.header || timers_heavy(&tw->timers));
 	tw->left = false;
 	tw->helped = false;
 	tw->interrupts++;
