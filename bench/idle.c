@@ -105,6 +105,9 @@ void bench_idle(unsigned int runs)
 		}
 		for (unsigned int i = 0; i < WINDOWS; i++)
 			tell_all(peers[p], &windows[i], idle);
+		if (peers[p]->bytes)
+			tell("memory of a timer, the program's", peers[p], "bytes",
+			     peers[p]->bytes);
 	}
 	pin(false);
 }

@@ -285,6 +285,27 @@ static __u64 lateness(int fd)
 	return now_ns() - deadline;
 }
 
+/* How late the victim's timers get, at the worst, beside another process. */
+static __u64 worst_beside(void (*hostile)(struct shared *), struct shared *s, int victim)
+{
+	__u64 worst = 0, end;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return ~0ULL;
+	if (!pid)
+		hostile(s);
+	for (end = now_ns() + seconds() * SEC; now_ns() < end;) {
+		__u64 late = lateness(victim);
+
+		if (late > worst)
+			worst = late;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return worst;
+}
+
 FIXTURE(hostile) {
 	struct shared s;
 	int victim;
@@ -350,21 +371,8 @@ TEST_F_TIMEOUT(hostile, scribbled_words_harm_nobody, 120)
 {
 	struct twheel_stats stats;
 	struct twheel_entry entry;
-	__u64 worst = 0, end;
-	int status;
+	__u64 worst = worst_beside(scribble, &self->s, self->victim);
 
-	self->pid = fork();
-	ASSERT_LE(0, self->pid);
-	if (!self->pid)
-		scribble(&self->s);
-	for (end = now_ns() + seconds() * SEC; now_ns() < end;) {
-		__u64 late = lateness(self->victim);
-
-		if (late > worst)
-			worst = late;
-	}
-	kill(self->pid, SIGKILL);
-	waitpid(self->pid, &status, 0);
 	EXPECT_GT(LATE, worst)
 		TH_LOG("%llu ns late", worst);
 	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
@@ -409,21 +417,8 @@ static void flood(struct shared *s)
 TEST_F_TIMEOUT(hostile, a_flood_one_tick_ahead, 120)
 {
 	struct twheel_stats stats;
-	__u64 worst = 0, end;
-	int status;
+	__u64 worst = worst_beside(flood, &self->s, self->victim);
 
-	self->pid = fork();
-	ASSERT_LE(0, self->pid);
-	if (!self->pid)
-		flood(&self->s);
-	for (end = now_ns() + seconds() * SEC; now_ns() < end;) {
-		__u64 late = lateness(self->victim);
-
-		if (late > worst)
-			worst = late;
-	}
-	kill(self->pid, SIGKILL);
-	waitpid(self->pid, &status, 0);
 	EXPECT_GT(LATE, worst)
 		TH_LOG("%llu ns late", worst);
 	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
