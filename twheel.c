@@ -888,8 +888,8 @@ static void twheel_set(struct twheel *tw, const struct twheel_setup *setup)
 		     setup->clock == CLOCK_BOOTTIME ? tw->offsets.boottime : 0;
 	tw->programmed = KTIME_MAX;
 	hrtimer_setup(&tw->hrtimer, twheel_expire, tw->clock, HRTIMER_MODE_ABS_SOFT);
-	timers_init(&tw->timers, setup->capacity, setup->levels, setup->slots,
-		    setup->tick, twheel_now(tw));
+	timers_setup(&tw->timers, setup->capacity, setup->levels, setup->slots,
+		     setup->tick, twheel_now(tw));
 	tw->timers.settable = tw->clock == CLOCK_REALTIME || tw->clock == CLOCK_TAI;
 }
 
