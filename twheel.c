@@ -292,6 +292,9 @@ static bool twheel_readable(struct twheel *tw)
  * struct pass - what softirq may still do on a CPU; used there alone
  * @since: when @left was filled up, ns
  * @left: timers that may be handled
+ *
+ * No lock: a CPU runs its soft hrtimers one after the other. On PREEMPT_RT, too,
+ * where softirqs preempt each other: hrtimers hold a lock of their own then.
  */
 struct pass {
 	u64		since;
