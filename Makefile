@@ -23,7 +23,8 @@ help:
 	@echo '                    (JSON=FILE, PLOT=FILE: where to write figures and picture)'
 	@echo '  make shell        a shell in a guest with twheel loaded'
 	@echo '  make static       checkpatch, sparse, shellcheck'
-	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS))'
+	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS));'
+	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt'
 	@echo
 	@echo 'On this machine, natively:'
 	@echo '  make bench-wheel  measures the wheel by itself beside a heap, in user space'

@@ -139,7 +139,7 @@ static u64 overruns_of(const struct timer *t, u64 now)
 }
 
 /**
- * timers_init() - make an empty set of timers that holds no memory
+ * timers_setup() - make an empty set of timers that holds no memory
  * @ts: the timers
  * @capacity: ids are below it
  * @levels: most levels; 0: as many as any deadline needs
@@ -147,8 +147,8 @@ static u64 overruns_of(const struct timer *t, u64 now)
  * @tick: ns, not 0
  * @now: ns
  */
-WHEEL_API void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
-			   unsigned int slots, u64 tick, u64 now)
+WHEEL_API void timers_setup(struct timers *ts, u32 capacity, unsigned int levels,
+			    unsigned int slots, u64 tick, u64 now)
 {
 	memset(ts, 0, sizeof(*ts));
 	ts->tick = tick;

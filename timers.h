@@ -47,7 +47,7 @@ struct timer {
  * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
  *	the clock was set back so far
  * @settable: the clock may be set back, to 0 even; for the owner to say, after
- *	timers_init()
+ *	timers_setup()
  * @word: the pages of words, one for each chunk; NULL until there are some
  * @nr_words: pages of words
  * @fresh: ids from here on are the pool's when they are free; those below are
@@ -86,8 +86,8 @@ enum timers_need {
 	TIMERS_NEED_LEVEL,
 };
 
-WHEEL_API void timers_init(struct timers *ts, u32 capacity, unsigned int levels,
-			   unsigned int slots, u64 tick, u64 now);
+WHEEL_API void timers_setup(struct timers *ts, u32 capacity, unsigned int levels,
+			    unsigned int slots, u64 tick, u64 now);
 
 WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
 WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);

@@ -292,6 +292,9 @@ static bool twheel_readable(struct twheel *tw)
  * struct pass - what softirq may still do on a CPU; used there alone
  * @since: when @left was filled up, ns
  * @left: timers that may be handled
+ *
+ * No lock: a CPU runs its soft hrtimers one after the other. On PREEMPT_RT, too,
+ * where softirqs preempt each other: hrtimers hold a lock of their own then.
  */
 struct pass {
 	u64		since;
@@ -888,8 +891,8 @@ static void twheel_set(struct twheel *tw, const struct twheel_setup *setup)
 		     setup->clock == CLOCK_BOOTTIME ? tw->offsets.boottime : 0;
 	tw->programmed = KTIME_MAX;
 	hrtimer_setup(&tw->hrtimer, twheel_expire, tw->clock, HRTIMER_MODE_ABS_SOFT);
-	timers_init(&tw->timers, setup->capacity, setup->levels, setup->slots,
-		    setup->tick, twheel_now(tw));
+	timers_setup(&tw->timers, setup->capacity, setup->levels, setup->slots,
+		     setup->tick, twheel_now(tw));
 	tw->timers.settable = tw->clock == CLOCK_REALTIME || tw->clock == CLOCK_TAI;
 }
 

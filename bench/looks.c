@@ -65,7 +65,7 @@ static uint32_t looks_open(uint32_t nr, enum use use)
 	turned = now_ns();
 	arena_open(&records, chunks * sizeof(struct wheel_chunk) + HUGE_PAGE, MADV_HUGEPAGE);
 	arena_open(&words, (size_t)chunks * WORDS_PAGE, MADV_NOHUGEPAGE);
-	timers_init(&timers, nr, 0, 64, TICK, turned);
+	timers_setup(&timers, nr, 0, 64, TICK, turned);
 	wheel_add_directory(&timers.wheel, wheel_directory_alloc(&timers.wheel));
 	words_add_directory(&timers, words_directory_alloc(&timers));
 	for (u32 id = 0; id < nr; id += WHEEL_CHUNK_TIMERS) {

@@ -5,6 +5,7 @@
  */
 #include <grp.h>
 #include <linux/capability.h>
+#include <sched.h>
 
 #include "twheel_test.h"
 
@@ -426,9 +427,17 @@ static void fill_the_cgroup(int fd, const struct twheel_stats *start)
 	struct twheel_event ev;
 	char stack[64 << 10];
 	__u64 armed = 0;
+	cpu_set_t one;
 	__u32 failed, n;
 	int i, ret;
 
+	/*
+	 * Each processor sets some memory of a cgroup aside, and is asked to
+	 * give it back only when another has none: too late for that one.
+	 */
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	CHILD_CHECK(!sched_setaffinity(0, sizeof(one), &one));
 	/* The test's own pages must not be what is missing. */
 	explicit_bzero(stack, sizeof(stack));
 	CHILD_CHECK(!mlockall(MCL_CURRENT | MCL_FUTURE));

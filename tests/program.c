@@ -782,8 +782,8 @@ static void start(const u8 *head)
 	done_at = WHEEL_NEVER;
 	memset(flights, 0, sizeof(flights));
 	ref_init(&ref, capacity, ts.tick);
-	timers_init(&ts, capacity, head[PROGRAM_LEVELS] % 17,
-		    slots[head[PROGRAM_SLOTS] % ARRAY_SIZE(slots)], ts.tick, now);
+	timers_setup(&ts, capacity, head[PROGRAM_LEVELS] % 17,
+		     slots[head[PROGRAM_SLOTS] % ARRAY_SIZE(slots)], ts.tick, now);
 	tell("%u levels of %u slots, a tick of %llu ns, capacity %u, now %llu%s\n",
 	     ts.wheel.max_levels, 1U << ts.wheel.bits, ull(ts.tick), capacity, ull(now),
 	     calm ? ", calm" : "");

@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 		printf("1..0 # SKIP words are stored by 64 bits at once\n");
 		return 0;
 	}
-	timers_init(&ts, CAPACITY, 0, 64, TICK, now);
+	timers_setup(&ts, CAPACITY, 0, 64, TICK, now);
 	directory = words_directory_alloc(&ts);
 	words = words_alloc();
 	wheel_add_directory(&ts.wheel, wheel_directory_alloc(&ts.wheel));

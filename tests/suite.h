@@ -166,7 +166,7 @@ static struct timers *timers_start(struct kunit *test, unsigned int levels,
 
 	if (f->used)
 		wheel_destroy(&f->ts.wheel);
-	timers_init(&f->ts, CAPACITY, levels, slots, tick, now);
+	timers_setup(&f->ts, CAPACITY, levels, slots, tick, now);
 	f->now = now;
 	f->used = true;
 	cond_resched();

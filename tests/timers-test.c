@@ -44,7 +44,7 @@ void timers_ticks(void)
 
 	rnd_seed(1, 1);
 	for (unsigned int i = 0; i < ARRAY_SIZE(ticks); i++) {
-		timers_init(&ts, 1, 0, 64, ticks[i], 0);
+		timers_setup(&ts, 1, 0, 64, ticks[i], 0);
 		for (int n = 0; n < 100000; n++) {
 			u64 ns = n < 10 ? n * ticks[i] : n < 20 ? (u64)KTIME_MAX - n : rnd_span(63);
 
@@ -55,7 +55,7 @@ void timers_ticks(void)
 	}
 	tap(good, "a time is cut into ticks exactly, for any tick");
 
-	timers_init(&ts, 1, 0, 64, 1000, 0);
+	timers_setup(&ts, 1, 0, 64, 1000, 0);
 	for (u64 n = 1; n < 300; n++) {
 		for (u64 s = 0; s < 16; s++) {
 			u64 tick = expiry_of(&ts, n * 1000, slack_encode(s)), best = n;
@@ -80,7 +80,7 @@ void timers_ticks(void)
 static void start(u64 tick)
 {
 	now = 1000 * tick;
-	timers_init(&ts, CAPACITY, 0, 64, tick, now);
+	timers_setup(&ts, CAPACITY, 0, 64, tick, now);
 }
 
 /* A claim that was overtaken must not touch the one that overtook it. */
