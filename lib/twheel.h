@@ -268,8 +268,9 @@ int twheel_flush(struct twheel *w);
  * @nr: at most so many
  *
  * Never sleeps.  From a ring it makes no system call, unless the kernel has more
- * events than the ring has room for, or a timer is to be looked at again: each
- * periodic one; a stale one perhaps.  Without a ring it is a read().
+ * events than the ring has room for or knows that more is due than it has found,
+ * or a timer is to be looked at again: each periodic one; a stale one perhaps.
+ * Without a ring it is a read().
  *
  * The events of one handle are taken in turn by the threads that ask.  A ring is
  * for one handle: the events are to be taken by it alone, and its arm_with is what

@@ -179,6 +179,35 @@ static void generations_wrap(void)
 	wheel_destroy(&ts.wheel);
 }
 
+/* What is due and not found yet counts as waiting, or a consumer would sleep. */
+static void waiting_behind(void)
+{
+	struct twheel_op op = { .count = 0 };
+	struct ring ring = {};
+	bool good;
+
+	start(1000000);
+	if (ring_alloc(&ring, 256)) {
+		tap(false, "memory for a ring");
+		return;
+	}
+	for (op.id = 0; op.id < 100; op.id++) {
+		op.deadline = now + (1 + op.id) * ts.tick;
+		op.generation = 0;
+		arm(&op);
+	}
+	now = op.deadline;
+	timers_advance(&ts, now, 10);
+	good = ring_post(&ring, &ts, now) == 10 && ring.header->waiting == 1;
+	timers_advance(&ts, now, 1 << 20);
+	good &= ring_post(&ring, &ts, now) == WHEEL_STEP &&
+		ring.header->waiting == 90 - WHEEL_STEP;
+	good &= ring_post(&ring, &ts, now) == 90 - WHEEL_STEP && !ring.header->waiting;
+	tap(good, "a ring tells that something waits, before it is found");
+	ring_free(&ring);
+	wheel_destroy(&ts.wheel);
+}
+
 void timers_cases(void)
 {
 	old_claim();
@@ -186,4 +215,5 @@ void timers_cases(void)
 	few_levels();
 	periodic_slack();
 	generations_wrap();
+	waiting_behind();
 }
