@@ -426,6 +426,9 @@ static int twheel_add_chunk(struct twheel *tw, u32 id, bool mapped)
 	int ret;
 
 	lockdep_assert_held(&tw->grow);
+	/* A setup came in between; the operation is tried again, and refused. */
+	if (id >= w->capacity)
+		return 0;
 	if (wheel_has(w, id))
 		return mapped && !word_of(ts, id) ? -EBUSY : 0;
 	ret = user_charge(tw->user, WHEEL_CHUNK_TIMERS);
