@@ -1133,6 +1133,11 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr;
 		bool fault = false;
 
+		/* A setup may have come while we waited. */
+		if (tw->ring.header) {
+			ret = -EOPNOTSUPP;
+			break;
+		}
 		twheel_help(tw, want, may_sleep && !done);
 		nr = twheel_claim(tw, events, want);
 		done += twheel_tell(tw, events, nr, to, &fault);
