@@ -1228,15 +1228,16 @@ static int twheel_map_words(struct twheel *tw, unsigned long at, unsigned long p
 	mutex_lock(&tw->grow);
 	if (pages > words_pages(&tw->timers) || at > words_pages(&tw->timers) - pages)
 		ret = -EINVAL;
-	/* Looks can't wait for memory: what is further off is looked at on the way. */
-	while (!ret && w->nr_levels < min_t(unsigned int, w->max_levels, WORDS_LEVELS))
-		ret = twheel_add_level(tw);
+	/* A chunk comes first: who has one has no setup any more. */
 	for (; !ret && pages; pages--, at++) {
 		ret = twheel_add_chunk(tw, at * WORDS_PER_PAGE, true);
 		cond_resched();
 		if (!ret && fatal_signal_pending(current))
 			ret = -EINTR;
 	}
+	/* Looks can't wait for memory: what is further off is looked at on the way. */
+	while (!ret && w->nr_levels < min_t(unsigned int, w->max_levels, WORDS_LEVELS))
+		ret = twheel_add_level(tw);
 	mutex_unlock(&tw->grow);
 	return ret;
 }
