@@ -264,7 +264,9 @@ static int free_id(struct timers *ts, u32 *id, enum timers_need *need)
 			return -EAGAIN;
 		}
 		ts->fresh--;
-		if (!state_armed(timer_state(ts, *id)) && !timer_claimed(ts, *id))
+		/* One that a word has cancelled comes when the wheel finds out. */
+		if (wheel_where(wheel_node(&ts->wheel, *id)) == WHEEL_OUT &&
+		    !state_armed(timer_state(ts, *id)) && !timer_claimed(ts, *id))
 			wheel_push(&ts->wheel, *id, WHEEL_POOL, true);
 	}
 	*id = pool->head;
