@@ -264,7 +264,9 @@ static int free_id(struct timers *ts, u32 *id, enum timers_need *need)
 			return -EAGAIN;
 		}
 		ts->fresh--;
-		if (!state_armed(timer_state(ts, *id)) && !timer_claimed(ts, *id))
+		/* One that a word has cancelled comes when the wheel finds out. */
+		if (wheel_where(wheel_node(&ts->wheel, *id)) == WHEEL_OUT &&
+		    !state_armed(timer_state(ts, *id)) && !timer_claimed(ts, *id))
 			wheel_push(&ts->wheel, *id, WHEEL_POOL, true);
 	}
 	*id = pool->head;
@@ -486,26 +488,32 @@ WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
 	return 0;
 }
 
-/* Tell about an armed timer. */
-static void timer_tell(const struct timers *ts, u32 id, enum twheel_state state,
-		       u64 now, struct twheel_timer *record)
+/*
+ * Tell about a timer; of one that is not armed only who it is.  Its word is read
+ * once, so that all of it is true at the same time.  Returns whether it is armed.
+ */
+static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
 {
 	const struct twheel_word *word = word_of(ts, id);
 	const struct timer *t = timer_of(ts, id);
 	u64 deadline = word ? word_deadline(word) : t->deadline;
+	enum twheel_state state = word ? word_state(ts, id, deadline) : timer_state(ts, id);
 
 	*record = (struct twheel_timer){
 		.id		= id,
 		.generation	= t->generation,
 		.state		= state,
-		.count		= t->count,
-		.cookie		= t->cookie,
-		.deadline	= deadline,
-		.remaining	= deadline > now ? deadline - now : 0,
-		.interval	= t->interval,
-		.slack		= slack_decode(t->slack) * ts->tick,
-		.overruns	= state == TWHEEL_STATE_EXPIRED ? overruns_of(t, now) : 0,
 	};
+	if (!state_armed(state))
+		return false;
+	record->count = t->count;
+	record->cookie = t->cookie;
+	record->deadline = deadline;
+	record->remaining = deadline > now ? deadline - now : 0;
+	record->interval = t->interval;
+	record->slack = slack_decode(t->slack) * ts->tick;
+	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(t, now) : 0;
+	return true;
 }
 
 /**
@@ -519,7 +527,6 @@ static void timer_tell(const struct timers *ts, u32 id, enum twheel_state state,
 WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now)
 {
 	u32 id = record->id, generation = record->generation;
-	enum twheel_state state;
 
 	if (id >= ts->wheel.capacity)
 		return -ERANGE;
@@ -528,13 +535,7 @@ WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
 		return -ESTALE;
-	state = timer_state(ts, id);
-	if (state_armed(state)) {
-		timer_tell(ts, id, state, now, record);
-	} else {
-		record->generation = timer_of(ts, id)->generation;
-		record->state = state;
-	}
+	timer_tell(ts, id, now, record);
 	return 0;
 }
 
@@ -662,15 +663,11 @@ WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *recor
 	u32 id = *cursor;
 
 	for (int looks = 0; looks < LIST_MAX && n < nr && id < w->capacity; looks++) {
-		enum twheel_state state;
-
 		if (!wheel_has(w, id)) {
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}
-		state = timer_state(ts, id);
-		if (state_armed(state) && !timer_claimed(ts, id)) {
-			timer_tell(ts, id, state, now, &records[n]);
+		if (!timer_claimed(ts, id) && timer_tell(ts, id, now, &records[n])) {
 			if (drain) {
 				if (wheel_where(wheel_node(w, id)) != WHEEL_OUT)
 					wheel_unlink(w, id);

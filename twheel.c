@@ -426,6 +426,9 @@ static int twheel_add_chunk(struct twheel *tw, u32 id, bool mapped)
 	int ret;
 
 	lockdep_assert_held(&tw->grow);
+	/* A setup came in between; the operation is tried again, and refused. */
+	if (id >= w->capacity)
+		return 0;
 	if (wheel_has(w, id))
 		return mapped && !word_of(ts, id) ? -EBUSY : 0;
 	ret = user_charge(tw->user, WHEEL_CHUNK_TIMERS);
@@ -1130,6 +1133,11 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr;
 		bool fault = false;
 
+		/* A setup may have come while we waited. */
+		if (tw->ring.header) {
+			ret = -EOPNOTSUPP;
+			break;
+		}
 		twheel_help(tw, want, may_sleep && !done);
 		nr = twheel_claim(tw, events, want);
 		done += twheel_tell(tw, events, nr, to, &fault);
@@ -1220,15 +1228,16 @@ static int twheel_map_words(struct twheel *tw, unsigned long at, unsigned long p
 	mutex_lock(&tw->grow);
 	if (pages > words_pages(&tw->timers) || at > words_pages(&tw->timers) - pages)
 		ret = -EINVAL;
-	/* Looks can't wait for memory: what is further off is looked at on the way. */
-	while (!ret && w->nr_levels < min_t(unsigned int, w->max_levels, WORDS_LEVELS))
-		ret = twheel_add_level(tw);
+	/* A chunk comes first: who has one has no setup any more. */
 	for (; !ret && pages; pages--, at++) {
 		ret = twheel_add_chunk(tw, at * WORDS_PER_PAGE, true);
 		cond_resched();
 		if (!ret && fatal_signal_pending(current))
 			ret = -EINTR;
 	}
+	/* Looks can't wait for memory: what is further off is looked at on the way. */
+	while (!ret && w->nr_levels < min_t(unsigned int, w->max_levels, WORDS_LEVELS))
+		ret = twheel_add_level(tw);
 	mutex_unlock(&tw->grow);
 	return ret;
 }

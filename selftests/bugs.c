@@ -237,4 +237,253 @@ TEST_F(wheel, add_during_a_flush_deadlocks)
 	}
 }
 
+/*
+ * And those that this one has had.
+ */
+
+/* A mapping that fails leaves nothing behind that a setup would forget. */
+TEST(levels_lost_by_a_setup_after_a_failed_mmap)
+{
+	long long limit = file_value(PARAMETERS "max_user_timers", NULL);
+	struct twheel_setup setup = { .capacity = 1024 };
+	struct twheel_stats before, after;
+	void *p;
+	int fd;
+
+	if (getuid())
+		SKIP(return, "needs root to set limits");
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &setup));
+	if (!setup.words_offset)
+		SKIP(return, "this kernel has no words");
+	setup = (struct twheel_setup){ .capacity = 1024 };
+	ASSERT_EQ(0, wheel_stats(fd, &before));
+	ASSERT_LT(0, limit);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "0"));
+	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0x10000000);
+	EXPECT_EQ(MAP_FAILED, p);
+	EXPECT_EQ(EDQUOT, errno);
+	EXPECT_EQ(0, write_file(PARAMETERS "max_user_timers", "%lld", limit));
+	ASSERT_EQ(0, wheel_stats(fd, &after));
+	EXPECT_EQ(before.memory, after.memory);
+	EXPECT_EQ(0, set_up(fd, &setup));
+	close(fd);
+}
+
+/*
+ * A read that waits when its wheel gets a ring: it has nothing to read, ever,
+ * and did not even end for SIGKILL as long as there were entries in the ring.
+ */
+static void *read_one(void *arg)
+{
+	struct twheel_event ev;
+
+	return (void *)(long)wheel_read(*(int *)arg, &ev, 1);
+}
+
+static int try_join(pthread_t thread, long *ret)
+{
+	struct timespec ts;
+	void *value = NULL;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_sec += NEVER_MS / 1000;
+	err = pthread_timedjoin_np(thread, &value, &ts);
+	*ret = (long)value;
+	return err;
+}
+
+TEST(read_that_waits_while_a_ring_is_set_up)
+{
+	struct twheel_setup setup = { .delivery = TWHEEL_DELIVER_RING };
+	struct twheel_ring *ring;
+	pthread_t thread;
+	long ret;
+	int fd = wheel_open(0), err;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, read_one, &fd));
+	/* It should wait by then; if not, the call is refused, rightly too. */
+	sleep_until(now_ns() + 50 * MSEC);
+	err = set_up(fd, &setup);
+	if (err == -EOPNOTSUPP) {
+		pthread_cancel(thread);
+		SKIP(return, "this kernel has no ring");
+	}
+	ASSERT_EQ(0, err);
+	ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.ring_offset);
+	ASSERT_NE(MAP_FAILED, ring);
+	ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
+	err = try_join(thread, &ret);
+	/* Let it go, or nothing could end it. */
+	ring->head = ring->tail;
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(-EOPNOTSUPP, ret);
+	close(fd);
+}
+
+/*
+ * An arm that waits for memory while a setup makes the wheel smaller: its id is
+ * beyond the end of what there is by then.
+ */
+static void *arm_high(void *arg)
+{
+	return (void *)(long)arm_in(*(int *)arg, TWHEEL_DEFAULT_CAPACITY - 1, HOUR, 0);
+}
+
+TEST(memory_for_an_id_that_a_setup_has_done_away_with)
+{
+	struct twheel_setup setup, small = {
+		.capacity	= 1,
+		.delivery	= TWHEEL_DELIVER_RING,
+		.ring_entries	= 1 << 18,
+	};
+	struct twheel_stats stats;
+	unsigned int i, races = 0;
+	__u64 memory;
+	pthread_t thread;
+	void *armed;
+	int fd, err;
+
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	setup = small;
+	err = set_up(fd, &setup);
+	if (err == -EOPNOTSUPP)
+		SKIP(return, "this kernel has no ring");
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	memory = stats.memory;
+	close(fd);
+
+	for (i = 0; i < 30; i++) {
+		fd = wheel_open(0);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, pthread_create(&thread, NULL, arm_high, &fd));
+		/* The ring takes long, and the arm comes in between. */
+		setup = small;
+		err = set_up(fd, &setup);
+		ASSERT_EQ(0, pthread_join(thread, &armed));
+		ASSERT_EQ(0, wheel_stats(fd, &stats));
+		if (err) {
+			EXPECT_EQ(-EBUSY, err);
+			EXPECT_EQ(0, (long)armed);
+		} else {
+			EXPECT_EQ(-ERANGE, (long)armed);
+			EXPECT_EQ(memory, stats.memory);
+			races++;
+		}
+		close(fd);
+	}
+	EXPECT_LT(0, races);
+}
+
+/*
+ * A word says that its timer is not wanted, but the wheel has not looked yet:
+ * the timer is in a list still, and its id not free to be put into another.
+ */
+TEST(chosen_id_of_a_timer_that_is_filed_still)
+{
+	struct twheel_setup setup = { .capacity = 256 };
+	struct twheel_op op = { .id = TWHEEL_ID_ANY };
+	struct twheel_event ev[4];
+	struct twheel_stats stats;
+	__u32 *word;
+	int fd = wheel_open(O_NONBLOCK);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	if (!setup.words_offset)
+		SKIP(return, "this kernel has no words");
+	word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.words_offset);
+	ASSERT_NE(MAP_FAILED, word);
+	/* The kernel would choose the last one first: it is filed, the next one due. */
+	ASSERT_EQ(0, arm_in(fd, 255, HOUR, 0));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(fd, 255));
+	ASSERT_EQ(0, arm_at(fd, 254, 1, 0));
+	memset(word + 4 * 254, 0, 8);
+	ASSERT_EQ(TWHEEL_STATE_IDLE, wheel_state(fd, 254));
+	op.deadline = now_ns() + 20 * MSEC;
+	ASSERT_EQ(0, wheel_arm(fd, &op));
+	EXPECT_EQ(253, op.id);
+	/* As the wheel counts: the one that it has yet to find out about, and this. */
+	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	EXPECT_EQ(2, stats.pending);
+	ASSERT_EQ(1, collect(fd, ev, 1));
+	EXPECT_EQ(op.id, ev[0].id);
+	EXPECT_EQ(-EAGAIN, wheel_read(fd, ev, 4));
+	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	EXPECT_EQ(1, stats.pending);
+	EXPECT_EQ(0, stats.expired);
+	close(fd);
+}
+
+/*
+ * A drain looked at a word twice: a store in between, and what it told of was
+ * another timer than the one that it took; put back after a fault, that came at
+ * once, or after it was cancelled.
+ */
+struct toggle {
+	volatile __u64 *deadline;
+	__u64 far;
+	bool stop;
+};
+
+static void *toggle_words(void *arg)
+{
+	struct toggle *t = arg;
+	unsigned int i = 0;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
+		t->deadline[0] = i % 2 ? t->far : 0;
+		t->deadline[2] = i % 2 ? t->far : 1;
+		i++;
+	}
+	return NULL;
+}
+
+TEST(drain_that_looks_twice)
+{
+	struct twheel_setup setup = { .capacity = 256 };
+	struct toggle t = {};
+	struct twheel_event ev[4];
+	void *bad = nowhere();
+	__u64 end = now_ns() + 2 * SEC;
+	pthread_t thread;
+	__u32 cursor;
+	int i, n, fd;
+
+	if (sizeof(long) < 8)
+		SKIP(return, "words are stored by 64 bits at once");
+	fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	if (!setup.words_offset)
+		SKIP(return, "this kernel has no words");
+	t.deadline = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			  setup.words_offset);
+	ASSERT_NE(MAP_FAILED, t.deadline);
+	t.far = now_ns() + HOUR;
+	ASSERT_EQ(0, arm_at(fd, 0, t.far, 0));
+	ASSERT_EQ(0, arm_at(fd, 1, t.far, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, toggle_words, &t));
+	while (now_ns() < end) {
+		for (i = 0; i < 100; i++) {
+			cursor = 0;
+			wheel_list(fd, TWHEEL_IOC_DRAIN, bad, 4, &cursor);
+		}
+		n = wheel_read(fd, ev, 4);
+		for (i = 0; i < n; i++) {
+			/* Only the second one is ever due: with 1. */
+			EXPECT_EQ(1, ev[i].id);
+			EXPECT_EQ(1, ev[i].deadline);
+		}
+	}
+	__atomic_store_n(&t.stop, true, __ATOMIC_RELEASE);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	close(fd);
+}
+
 TEST_HARNESS_MAIN
