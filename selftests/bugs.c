@@ -262,7 +262,7 @@ TEST(levels_lost_by_a_setup_after_a_failed_mmap)
 	ASSERT_LT(0, limit);
 	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "0"));
 	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0x10000000);
-	EXPECT_EQ(MAP_FAILED, p);
+	EXPECT_TRUE(p == MAP_FAILED);
 	EXPECT_EQ(EDQUOT, errno);
 	EXPECT_EQ(0, write_file(PARAMETERS "max_user_timers", "%lld", limit));
 	ASSERT_EQ(0, wheel_stats(fd, &after));
@@ -314,7 +314,7 @@ TEST(read_that_waits_while_a_ring_is_set_up)
 	}
 	ASSERT_EQ(0, err);
 	ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.ring_offset);
-	ASSERT_NE(MAP_FAILED, ring);
+	ASSERT_TRUE(ring != MAP_FAILED);
 	ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
 	err = try_join(thread, &ret);
 	/* Let it go, or nothing could end it. */
@@ -398,7 +398,7 @@ TEST(chosen_id_of_a_timer_that_is_filed_still)
 	if (!setup.words_offset)
 		SKIP(return, "this kernel has no words");
 	word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.words_offset);
-	ASSERT_NE(MAP_FAILED, word);
+	ASSERT_TRUE(word != MAP_FAILED);
 	/* The kernel would choose the last one first: it is filed, the next one due. */
 	ASSERT_EQ(0, arm_in(fd, 255, HOUR, 0));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(fd, 255));
@@ -426,7 +426,7 @@ TEST(chosen_id_of_a_timer_that_is_filed_still)
  * once, or after it was cancelled.
  */
 struct toggle {
-	volatile __u64 *deadline;
+	__u64 *deadline;
 	__u64 far;
 	bool stop;
 };
@@ -437,8 +437,8 @@ static void *toggle_words(void *arg)
 	unsigned int i = 0;
 
 	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
-		t->deadline[0] = i % 2 ? t->far : 0;
-		t->deadline[2] = i % 2 ? t->far : 1;
+		__atomic_store_n(&t->deadline[0], i % 2 ? t->far : 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&t->deadline[2], i % 2 ? t->far : 1, __ATOMIC_RELAXED);
 		i++;
 	}
 	return NULL;
@@ -464,7 +464,7 @@ TEST(drain_that_looks_twice)
 		SKIP(return, "this kernel has no words");
 	t.deadline = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 			  setup.words_offset);
-	ASSERT_NE(MAP_FAILED, t.deadline);
+	ASSERT_TRUE(t.deadline != MAP_FAILED);
 	t.far = now_ns() + HOUR;
 	ASSERT_EQ(0, arm_at(fd, 0, t.far, 0));
 	ASSERT_EQ(0, arm_at(fd, 1, t.far, 0));
