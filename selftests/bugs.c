@@ -486,4 +486,35 @@ TEST(drain_that_looks_twice)
 	close(fd);
 }
 
+/*
+ * Stored and never armed, its deadline has passed; a drain takes it, can't hand it
+ * over and puts it back as an event, but when was it found due?
+ */
+TEST(event_that_fired_before_it_was_due)
+{
+	struct twheel_setup setup = { .capacity = 256 };
+	struct twheel_event ev = {};
+	struct twheel_stats stats;
+	__u64 *word, due;
+	__u32 cursor = 0;
+	int fd = wheel_open(O_NONBLOCK);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	if (!setup.words_offset)
+		SKIP(return, "this kernel has no words");
+	word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.words_offset);
+	ASSERT_TRUE(word != MAP_FAILED);
+	due = now_ns();
+	word[2 * 5] = due;
+	EXPECT_EQ(-EFAULT, wheel_list(fd, TWHEEL_IOC_DRAIN, nowhere(), 4, &cursor));
+	ASSERT_EQ(1, collect(fd, &ev, 1));
+	EXPECT_EQ(5, ev.id);
+	EXPECT_EQ(due, ev.deadline);
+	EXPECT_LE(due, ev.fired);
+	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	EXPECT_EQ(1, stats.fired);
+	close(fd);
+}
+
 TEST_HARNESS_MAIN

@@ -711,6 +711,7 @@ static bool limits_hold(void)
 
 FIXTURE(call) {
 	long long wheels, timers;
+	int other;
 	struct subject *s;
 	struct picture before, after;
 };
@@ -761,13 +762,16 @@ FIXTURE_SETUP(call)
 	self->timers = file_value(PARAMETERS "max_user_timers", NULL);
 	ASSERT_LT(0, self->wheels);
 	ASSERT_LT(0, self->timers);
-	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "%u", MAX_WHEELS));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "%u", MAX_WHEELS + 1));
 	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%u", CAPACITY));
 	ASSERT_EQ(0, set_up_faults());
 	fail_nth = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, fail_nth);
 	/* Who is counted; what is allowed stays. */
 	ASSERT_EQ(0, setresuid(USER, 0, 0));
+	/* With the last wheel goes what was counted. */
+	self->other = wheel_open(0);
+	ASSERT_LE(0, self->other);
 }
 
 FIXTURE_TEARDOWN(call)
