@@ -1170,7 +1170,7 @@ static const char *try_programs(__u64 seed, unsigned int first, unsigned int pro
 				i - first + 1, programs, t->calls,
 				(unsigned long long)(t->calls * SEC / (now_ns() - begin)));
 		if (what)
-			fprintf(stderr, "%s\nagain: fuzz --seed %llu --first %u --programs 1 --calls %u\n",
+			fprintf(stderr, "%s\nagain: --seed %llu --first %u --programs 1 --calls %u\n",
 				what, (unsigned long long)seed, i, calls);
 	}
 	close(w.fd);
