@@ -641,6 +641,22 @@ WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *eve
 
 /* Enumeration */
 
+/* Claim a timer that a drain has told of. */
+static void timer_take(struct timers *ts, u32 id, const struct twheel_timer *record, u64 now)
+{
+	struct wheel_node *node = wheel_node(&ts->wheel, id);
+	enum wheel_where where = wheel_where(node);
+
+	if (where != WHEEL_OUT)
+		wheel_unlink(&ts->wheel, id);
+	timer_of(ts, id)->deadline = record->deadline;
+	/* Stored only, so far: this is where it is found due. */
+	if (record->state == TWHEEL_STATE_EXPIRED && where != WHEEL_DUE) {
+		node->expiry = now;
+		ts->fired++;
+	}
+}
+
 /**
  * timers_list() - tell about armed timers in order of their ids
  * @ts: the timers
@@ -668,11 +684,8 @@ WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *recor
 			continue;
 		}
 		if (!timer_claimed(ts, id) && timer_tell(ts, id, now, &records[n])) {
-			if (drain) {
-				if (wheel_where(wheel_node(w, id)) != WHEEL_OUT)
-					wheel_unlink(w, id);
-				timer_of(ts, id)->deadline = records[n].deadline;
-			}
+			if (drain)
+				timer_take(ts, id, &records[n], now);
 			n++;
 		}
 		id++;
