@@ -5,6 +5,7 @@
  *
  * TWHEEL_SECONDS=n in the environment makes each race longer than 2 seconds.
  */
+#include "beside.h"
 #include "words_test.h"
 
 #define TICK		(100 * USEC)
@@ -276,36 +277,21 @@ TEST_F_TIMEOUT(race, never_early_lost_or_stale, 300)
 	       fates[TAKEN_BACK], fates[UNKNOWN]);
 }
 
-/* Beside what others do to their own wheel: is a timer here in time? */
-static __u64 lateness(int fd)
-{
-	__u64 deadline = now_ns() + 5 * MSEC;
-	struct twheel_event ev;
-
-	if (arm_at(fd, 1, deadline, 0) || collect(fd, &ev, 1) != 1)
-		return ~0ULL;
-	return now_ns() - deadline;
-}
-
 /* How late the victim's timers get, at the worst, beside another process. */
 static __u64 worst_beside(void (*hostile)(struct shared *), struct shared *s, int victim)
 {
-	__u64 worst = 0, end;
+	struct lateness late;
 	pid_t pid = fork();
+	int ret;
 
 	if (pid < 0)
 		return ~0ULL;
 	if (!pid)
 		hostile(s);
-	for (end = now_ns() + seconds() * SEC; now_ns() < end;) {
-		__u64 late = lateness(victim);
-
-		if (late > worst)
-			worst = late;
-	}
+	ret = victim_watch(victim, seconds() * SEC, &late);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	return worst;
+	return ret ? ~0ULL : late.max;
 }
 
 FIXTURE(hostile) {
