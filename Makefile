@@ -22,6 +22,8 @@ help:
 	@echo '                    a wheel and a sweep in user space: 35 minutes'
 	@echo '                    (JSON=FILE, PLOT=FILE: where to write figures and picture)'
 	@echo '  make shell        a shell in a guest with twheel loaded'
+	@echo '  make torture      random load while processors come and go; HOURS=0.5, on the'
+	@echo '                    kernel debug unless KERNEL= says'
 	@echo '  make static       checkpatch, sparse, shellcheck'
 	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS));'
 	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt'
@@ -111,6 +113,9 @@ shell:
 	@vm/deps build boot
 	@vm/run $(KERNEL) --interactive -- sh
 
+torture:
+	@vm/torture $(if $(findstring command,$(origin KERNEL)),$(KERNEL),debug) $(HOURS)
+
 static:
 	@vm/deps build source static
 	@vm/static $(KERNEL)
@@ -122,6 +127,6 @@ clean:
 distclean: clean
 	rm -rf $(CACHE)
 
-.PHONY: all help module load unload tools lib install selftests fuzz demo check bench \
+.PHONY: all help module load unload tools lib install selftests fuzz demo check torture bench \
 	bench-wheel bench-instructions bench-instructions-update shell \
 	static clean distclean

@@ -9,7 +9,8 @@
  * locks, and everything a stranger may pass in.
  *
  * Expiry.  The hrtimer runs in softirq context and handles a bounded number
- * of timers, counted over all wheels of the CPU, and wakes who waits.  What is
+ * of timers, counted over all wheels of the CPU, and wakes who waits.  No user's
+ * wheels have all of that for themselves, however many they are.  What is
  * left, heavy slots included, is done by readers when they come, in steps of
  * the same bound: on the processor that wants the events, and without two of
  * them at odds over the lock.  The hrtimer looks again a tick later; if no
@@ -37,6 +38,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -107,6 +109,12 @@ static DEFINE_XARRAY(users);
 /* Protects users and the reference counts. */
 static DEFINE_MUTEX(users_lock);
 
+static void user_free(struct twheel_user *user)
+{
+	free_percpu(user->share);
+	kfree(user);
+}
+
 /* Count another wheel of the caller; -EDQUOT if that is one too many. */
 static struct twheel_user *user_get(kuid_t uid)
 {
@@ -123,9 +131,11 @@ static struct twheel_user *user_get(kuid_t uid)
 			goto out;
 		}
 		user->uid = uid;
-		ret = xa_err(xa_store(&users, index, user, GFP_CHARGED));
+		user->share = alloc_percpu_gfp(struct share, GFP_CHARGED);
+		ret = user->share ? xa_err(xa_store(&users, index, user, GFP_CHARGED))
+				  : -ENOMEM;
 		if (ret) {
-			kfree(user);
+			user_free(user);
 			goto out;
 		}
 	}
@@ -133,7 +143,7 @@ static struct twheel_user *user_get(kuid_t uid)
 		ret = -EDQUOT;
 		if (!user->refs) {
 			xa_erase(&users, index);
-			kfree(user);
+			user_free(user);
 		}
 		goto out;
 	}
@@ -148,7 +158,7 @@ static void user_put(struct twheel_user *user)
 	mutex_lock(&users_lock);
 	if (!--user->refs) {
 		xa_erase(&users, __kuid_val(user->uid));
-		kfree(user);
+		user_free(user);
 	}
 	mutex_unlock(&users_lock);
 }
@@ -209,12 +219,12 @@ static void twheel_start(struct twheel *tw, u64 next, u64 now)
 }
 
 /*
- * Set the hrtimer to what has to happen next.  An hrtimer that is set too
- * soon, because a timer was cancelled, is left alone: that is one empty look,
- * and cheaper than moving it at each cancel.  A reader who is @helping with what
- * is due moves it away.
+ * Set the hrtimer to what has to happen next; if that is due already, to look again
+ * a tick later, or after @wait ns.  An hrtimer that is set too soon, because a timer
+ * was cancelled, is left alone: that is one empty look, and cheaper than moving it
+ * at each cancel.  A reader who is @helping with what is due moves it away.
  */
-static void twheel_program(struct twheel *tw, u64 now, bool helping)
+static void twheel_program_after(struct twheel *tw, u64 now, u64 wait, bool helping)
 {
 	u64 next = timers_next(&tw->timers);
 	bool too_soon = false;
@@ -223,7 +233,7 @@ static void twheel_program(struct twheel *tw, u64 now, bool helping)
 	if (tw->closing)
 		return;
 	if (twheel_behind(tw, now)) {
-		u64 look = now + tw->timers.tick;
+		u64 look = now + max(tw->timers.tick, wait);
 
 		next = next > now ? min(next, look) : look;
 		/* While a reader is at it, softirq would only wait for the lock. */
@@ -239,6 +249,11 @@ static void twheel_program(struct twheel *tw, u64 now, bool helping)
 	} else if (next < tw->programmed || too_soon) {
 		twheel_start(tw, next, now);
 	}
+}
+
+static void twheel_program(struct twheel *tw, u64 now, bool helping)
+{
+	twheel_program_after(tw, now, 0, helping);
 }
 
 /*
@@ -294,7 +309,8 @@ static bool twheel_readable(struct twheel *tw)
  * @left: timers that may be handled
  *
  * No lock: a CPU runs its soft hrtimers one after the other. On PREEMPT_RT, too,
- * where softirqs preempt each other: hrtimers hold a lock of their own then.
+ * where softirqs preempt each other: hrtimers hold a lock of their own then.  The
+ * same goes for a user's share.
  */
 struct pass {
 	u64		since;
@@ -303,19 +319,44 @@ struct pass {
 
 static DEFINE_PER_CPU(struct pass, pass);
 
+/* What is left for a user: each leaves a quarter for those who come later. */
+static struct share *twheel_share(const struct twheel *tw, const struct pass *p)
+{
+	struct share *share = this_cpu_ptr(tw->user->share);
+
+	if (share->since != p->since) {
+		share->since = p->since;
+		share->left = p->left - p->left / 4;
+	}
+	return share;
+}
+
+/*
+ * How long a wheel waits that may have been left with something to do.  Where a user
+ * has many, they take turns: to look costs time even if nothing can be done.
+ */
+static u64 share_turn(struct share *share, u64 host)
+{
+	share->turn = max(share->turn + MIN_GAP, host);
+	return share->turn - host;
+}
+
 static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 {
 	struct twheel *tw = container_of(hrtimer, struct twheel, hrtimer);
 	struct pass *p = this_cpu_ptr(&pass);
 	u64 host = ktime_get_ns(), now;
+	struct share *share;
 	bool news, waited;
-	unsigned int done;
+	unsigned int budget, done;
 	u32 expired;
 
 	if (host - p->since > PASS_SPAN) {
 		p->since = host;
 		p->left = WHEEL_STEP;
 	}
+	share = twheel_share(tw, p);
+	budget = min(p->left, share->left);
 	spin_lock(&tw->lock);
 	now = twheel_now(tw);
 	tw->programmed = KTIME_MAX;
@@ -325,13 +366,14 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	tw->helped = false;
 	tw->interrupts++;
 	expired = timers_expired(&tw->timers);
-	done = timers_advance(&tw->timers, now, p->left);
+	done = timers_advance(&tw->timers, now, budget);
 	p->left -= done;
+	share->left -= done;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
 	news = twheel_has_news(tw, expired, now);
 	if (!news)
 		tw->idle_interrupts++;
-	twheel_program(tw, now, false);
+	twheel_program_after(tw, now, done < budget ? 0 : share_turn(share, host), false);
 	tw->left = twheel_behind(tw, now);
 	if (waited && twheel_urgent(tw, now))
 		queue_work(twheel_workqueue, &tw->work);
@@ -341,29 +383,30 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	return HRTIMER_NORESTART;
 }
 
-/* What softirq and readers left, in steps of the same size. */
+/*
+ * What softirq and readers left, in steps of the same size.  After each, it is the
+ * turn of other wheels: their owners may be others.
+ */
 static void twheel_work(struct work_struct *work)
 {
 	struct twheel *tw = container_of(work, struct twheel, work);
-	bool news, more;
 	u32 expired;
+	bool news;
 	u64 now;
 
-	do {
-		spin_lock_bh(&tw->lock);
-		now = twheel_now(tw);
-		tw->works++;
-		expired = timers_expired(&tw->timers);
-		timers_advance(&tw->timers, now, WHEEL_STEP);
-		news = twheel_has_news(tw, expired, now);
-		more = twheel_urgent(tw, now);
-		if (!more)
-			twheel_program(tw, now, false);
-		spin_unlock_bh(&tw->lock);
-		if (news)
-			twheel_wake(tw);
-		cond_resched();
-	} while (more);
+	spin_lock_bh(&tw->lock);
+	now = twheel_now(tw);
+	tw->works++;
+	expired = timers_expired(&tw->timers);
+	timers_advance(&tw->timers, now, WHEEL_STEP);
+	news = twheel_has_news(tw, expired, now);
+	if (twheel_urgent(tw, now))
+		queue_work(twheel_workqueue, work);
+	else
+		twheel_program(tw, now, false);
+	spin_unlock_bh(&tw->lock);
+	if (news)
+		twheel_wake(tw);
 }
 
 /*
@@ -1371,7 +1414,8 @@ static int __init twheel_init(void)
 {
 	int ret;
 
-	twheel_workqueue = alloc_workqueue("twheel", WQ_UNBOUND, 0);
+	/* However many wheels have work, it is no more than a process for each CPU. */
+	twheel_workqueue = alloc_workqueue("twheel", WQ_UNBOUND, num_online_cpus());
 	if (!twheel_workqueue)
 		return -ENOMEM;
 	ret = misc_register(&twheel_misc);

@@ -18,14 +18,28 @@
 #include "words.h"
 
 /**
+ * struct share - what softirq may still do for a user on a CPU; used there alone
+ * @since: of the pass that it is a part of, ns
+ * @left: timers that may be handled
+ * @turn: when the last of the wheels may look again that have more to do, ns
+ */
+struct share {
+	u64		since;
+	unsigned int	left;
+	u64		turn;
+};
+
+/**
  * struct twheel_user - what one user holds, over all their wheels
  * @refs: wheels; protected by users_lock
  * @uid: of the opener
+ * @share: of what softirq does, on each CPU
  * @timers: for how many there is memory
  */
 struct twheel_user {
 	unsigned int	refs;
 	kuid_t		uid;
+	struct share __percpu *share;
 	atomic_long_t	timers;
 };
 

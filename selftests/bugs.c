@@ -207,7 +207,7 @@ TEST_F(wheel, cancelled_but_kept_memory)
  * and nothing is lost.
  * Seen in RussellLuo/timingwheel #25, #53.
  */
-static void *arm_many(void *arg)
+static void *arm_them(void *arg)
 {
 	int fd = *(int *)arg;
 	long failed = 0;
@@ -226,7 +226,7 @@ TEST_F(wheel, add_during_a_flush_deadlocks)
 	void *failed;
 	int i;
 
-	ASSERT_EQ(0, pthread_create(&thread, NULL, arm_many, &self->fd));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, arm_them, &self->fd));
 	ASSERT_EQ(20000, collect(self->fd, ev, 20000));
 	ASSERT_EQ(0, pthread_join(thread, &failed));
 	EXPECT_EQ(0, (long)failed);

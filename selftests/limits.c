@@ -3,29 +3,16 @@
  * The limits, each with its own errno: a full wheel, the user's wheels and
  * timers, the cgroup's memory, and what needs CAP_SYS_RESOURCE.
  */
-#include <grp.h>
 #include <linux/capability.h>
-#include <sched.h>
 
-#include "twheel_test.h"
+#include "beside.h"
 
 /* Nobody's, so that nothing else counts for them. */
 #define USER_A		54321
 #define USER_B		54322
 
-#define CGROUP		"/sys/fs/cgroup"
-#define GROUP		CGROUP "/twheel_test"
-
 /* A timer's memory is charged to the user in portions of so many. */
 #define CHUNK		256
-
-/* Become a user without any privilege; only in a child. */
-static void become(uid_t uid)
-{
-	CHILD_CHECK(!setgroups(0, NULL));
-	CHILD_CHECK(!setresgid(uid, uid, uid));
-	CHILD_CHECK(!setresuid(uid, uid, uid));
-}
 
 /* A full wheel */
 
@@ -427,7 +414,6 @@ static void fill_the_cgroup(int fd, const struct twheel_stats *start)
 	struct twheel_event ev;
 	char stack[64 << 10];
 	__u64 armed = 0;
-	cpu_set_t one;
 	__u32 failed, n;
 	int i, ret;
 
@@ -435,9 +421,7 @@ static void fill_the_cgroup(int fd, const struct twheel_stats *start)
 	 * Each processor sets some memory of a cgroup aside, and is asked to
 	 * give it back only when another has none: too late for that one.
 	 */
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	CHILD_CHECK(!sched_setaffinity(0, sizeof(one), &one));
+	CHILD_CHECK(!pin(sched_getcpu()));
 	/* The test's own pages must not be what is missing. */
 	explicit_bzero(stack, sizeof(stack));
 	CHILD_CHECK(!mlockall(MCL_CURRENT | MCL_FUTURE));
@@ -487,20 +471,11 @@ TEST(cgroup_at_its_limit)
 {
 	struct twheel_setup setup = { .capacity = TWHEEL_MAX_CAPACITY };
 	struct twheel_stats start;
-	char text[512];
 	int fd, ret;
 	pid_t pid;
 
-	if (read_file(CGROUP "/cgroup.controllers", text, sizeof(text)) < 0 ||
-	    !strstr(text, "memory"))
-		SKIP(return, "no memory controller of cgroup v2 at " CGROUP);
-	write_file(CGROUP "/cgroup.subtree_control", "+memory");
-	rmdir(GROUP);
-	if (mkdir(GROUP, 0755))
-		SKIP(return, "can't make a cgroup: %s", strerror(errno));
-	ASSERT_EQ(0, write_file(GROUP "/memory.max", "%d", 16 << 20));
-	/* With swap the test's own pages would make room. */
-	write_file(GROUP "/memory.swap.max", "0");
+	if (group_make(16 << 20))
+		SKIP(return, NO_GROUP);
 
 	/* Opened outside: it is the caller who is charged. */
 	fd = wheel_open(O_NONBLOCK);

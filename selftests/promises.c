@@ -364,24 +364,6 @@ TEST_F(wheel, promise_3_an_old_handle_stops_nothing_new)
 /* Timers handled in one pass in softirq, at most. */
 #define MAX_PASS	64
 
-static int arm_many(int fd, __u32 nr, __u64 deadline, __u64 step)
-{
-	struct twheel_op ops[256];
-	__u32 i, n, failed;
-
-	for (i = 0; i < nr; i += n) {
-		for (n = 0; n < ARRAY_SIZE(ops) && i + n < nr; n++)
-			ops[n] = (struct twheel_op){
-				.opcode = TWHEEL_OP_ARM,
-				.deadline = deadline + (i + n) * step,
-				.id = i + n,
-			};
-		if (wheel_submit(fd, ops, n, &failed) != n || failed)
-			return -1;
-	}
-	return 0;
-}
-
 TEST_F(wheel, promise_4_bounded)
 {
 	enum { NR = 30000 };

@@ -188,6 +188,25 @@ static inline int wheel_submit(int fd, struct twheel_op *ops, __u32 nr,
 	return ret ?: (int)s.done;
 }
 
+/* One-shots with the ids 0 to @nr - 1, @step apart; 0, or -1 if one was refused. */
+static inline int arm_many(int fd, __u32 nr, __u64 deadline, __u64 step)
+{
+	struct twheel_op ops[256];
+	__u32 i, n, failed;
+
+	for (i = 0; i < nr; i += n) {
+		for (n = 0; n < ARRAY_SIZE(ops) && i + n < nr; n++)
+			ops[n] = (struct twheel_op){
+				.opcode = TWHEEL_OP_ARM,
+				.deadline = deadline + (i + n) * step,
+				.id = i + n,
+			};
+		if (wheel_submit(fd, ops, n, &failed) != n || failed)
+			return -1;
+	}
+	return 0;
+}
+
 /* The number of timers written, or a negative errno. */
 static inline int wheel_list(int fd, unsigned long cmd,
 			     struct twheel_timer *timers, __u32 nr,

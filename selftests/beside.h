@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One beside others: a user without privilege, a processor of its own, a cgroup
+ * with a limit; and a victim whose timers may be late for what others do.
+ */
+#ifndef TWHEEL_BESIDE_H
+#define TWHEEL_BESIDE_H
+
+#include <grp.h>
+#include <sched.h>
+
+#include "twheel_test.h"
+
+#define CGROUP		"/sys/fs/cgroup"
+#define GROUP		CGROUP "/twheel_test"
+#define NO_GROUP	"no cgroup v2 with a memory controller at " CGROUP
+
+/* Become a user without any privilege; only in a child. */
+static inline void become(uid_t uid)
+{
+	CHILD_CHECK(!setgroups(0, NULL));
+	CHILD_CHECK(!setresgid(uid, uid, uid));
+	CHILD_CHECK(!setresuid(uid, uid, uid));
+}
+
+/* Stay on one processor. */
+static inline int pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
+}
+
+/* Make the cgroup GROUP, which may hold so many bytes. */
+static inline int group_make(__u64 bytes)
+{
+	char text[512];
+
+	if (read_file(CGROUP "/cgroup.controllers", text, sizeof(text)) < 0 ||
+	    !strstr(text, "memory"))
+		return -ENOENT;
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	rmdir(GROUP);
+	if (mkdir(GROUP, 0755))
+		return -errno;
+	/* With swap the test's own pages would make room. */
+	write_file(GROUP "/memory.swap.max", "0");
+	return write_file(GROUP "/memory.max", "%llu", bytes);
+}
+
+/* How late the victim's timers were, ns. */
+struct lateness {
+	__u32 nr;
+	__u64 p50;
+	__u64 p99;
+	__u64 max;
+};
+
+/* The victim's timers: one each 2 ms, and so many ahead. */
+#define VICTIM_PERIOD	(2 * MSEC)
+#define VICTIM_AHEAD	16
+
+static inline int by_lateness(const void *a, const void *b)
+{
+	const __u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Be the victim for some time; 0 or a negative errno. */
+static inline int victim_watch(int fd, __u64 ns, struct lateness *l)
+{
+	__u32 nr = ns / VICTIM_PERIOD, i;
+	__u64 *late = calloc(nr, sizeof(*late));
+	/* At ticks, so that rounding up to them is not among it. */
+	__u64 start = (now_ns() / TWHEEL_DEFAULT_TICK + 3) * TWHEEL_DEFAULT_TICK;
+	struct twheel_event ev;
+	int ret = 0;
+
+	if (!late || nr < VICTIM_AHEAD)
+		return -EINVAL;
+	for (i = 0; i < VICTIM_AHEAD && !ret; i++)
+		ret = arm_at(fd, i, start + i * VICTIM_PERIOD, i);
+	for (i = 0; i < nr && !ret; i++) {
+		if (collect(fd, &ev, 1) != 1) {
+			ret = -ETIME;
+			break;
+		}
+		late[i] = now_ns() - ev.deadline;
+		if (ev.cookie + VICTIM_AHEAD < nr)
+			ret = arm_at(fd, ev.id, ev.deadline + VICTIM_AHEAD * VICTIM_PERIOD,
+				     ev.cookie + VICTIM_AHEAD);
+	}
+	if (!ret) {
+		qsort(late, nr, sizeof(*late), by_lateness);
+		*l = (struct lateness){ nr, late[nr / 2], late[nr * 99 / 100], late[nr - 1] };
+	}
+	free(late);
+	return ret;
+}
+
+#endif /* TWHEEL_BESIDE_H */
