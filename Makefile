@@ -24,7 +24,8 @@ help:
 	@echo '  make shell        a shell in a guest with twheel loaded'
 	@echo '  make torture      random load while processors come and go; HOURS=0.5, on the'
 	@echo '                    kernel debug unless KERNEL= says'
-	@echo '  make static       checkpatch, sparse, shellcheck'
+	@echo '  make static       checkpatch, sparse, coccicheck, kernel-doc, gcc, cppcheck,'
+	@echo '                    clang-tidy, the ABI, shellcheck, licences'
 	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS));'
 	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt'
 	@echo
@@ -44,6 +45,7 @@ help:
 	@echo '  make install      libtwheel, its headers, twheel and twheel-demo, to'
 	@echo '                    DESTDIR= PREFIX=/usr/local'
 	@echo '  make selftests    the test programs, into selftests/build'
+	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
 	@echo '  make distclean    also the cache: $(CACHE)'
@@ -84,6 +86,10 @@ selftests:
 	$(MAKE) -C selftests OUTPUT=$(CURDIR)/selftests/build \
 		KSFT=$$(vm/source)/tools/testing/selftests
 
+abi-update:
+	@vm/deps lib static
+	@vm/abi --update
+
 fuzz:
 	@vm/deps fuzz
 	@$(MAKE) --no-print-directory -C tests fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
@@ -117,7 +123,7 @@ torture:
 	@vm/torture $(if $(findstring command,$(origin KERNEL)),$(KERNEL),debug) $(HOURS)
 
 static:
-	@vm/deps build source static
+	@vm/deps build tools lib source static
 	@vm/static $(KERNEL)
 
 clean:
@@ -127,6 +133,6 @@ clean:
 distclean: clean
 	rm -rf $(CACHE)
 
-.PHONY: all help module load unload tools lib install selftests fuzz demo check torture bench \
-	bench-wheel bench-instructions bench-instructions-update shell \
+.PHONY: all help module load unload tools lib install selftests abi-update fuzz demo check \
+	torture bench bench-wheel bench-instructions bench-instructions-update shell \
 	static clean distclean

@@ -120,14 +120,14 @@ static struct twheel_user *user_get(kuid_t uid)
 {
 	unsigned long index = __kuid_val(uid);
 	struct twheel_user *user;
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&users_lock);
 	user = xa_load(&users, index);
 	if (!user) {
 		user = kzalloc(sizeof(*user), GFP_CHARGED);
 		if (!user) {
-			ret = -ENOMEM;
+			user = ERR_PTR(-ENOMEM);
 			goto out;
 		}
 		user->uid = uid;
@@ -136,21 +136,22 @@ static struct twheel_user *user_get(kuid_t uid)
 				  : -ENOMEM;
 		if (ret) {
 			user_free(user);
+			user = ERR_PTR(ret);
 			goto out;
 		}
 	}
 	if (user->refs >= READ_ONCE(max_user_wheels)) {
-		ret = -EDQUOT;
 		if (!user->refs) {
 			xa_erase(&users, index);
 			user_free(user);
 		}
+		user = ERR_PTR(-EDQUOT);
 		goto out;
 	}
 	user->refs++;
 out:
 	mutex_unlock(&users_lock);
-	return ret ? ERR_PTR(ret) : user;
+	return user;
 }
 
 static void user_put(struct twheel_user *user)

@@ -8,7 +8,7 @@
 
 #include "bench.h"
 
-#define SLICE		(NSEC / 1000)
+#define SLICE		1000000ULL	/* ns */
 #define WINDOWS		3
 
 /**

@@ -50,7 +50,7 @@ static int y_min = 0, y_max = 7;
 
 static double x_of(double timers)
 {
-	return WIDTH * 0.05 + WIDTH * 0.9 * log10(timers / X_MIN) / log10(X_MAX / X_MIN);
+	return WIDTH * 0.05 + WIDTH * 0.9 * log10(timers / X_MIN) / log10((double)X_MAX / X_MIN);
 }
 
 static double y_of(double ns)
@@ -132,7 +132,7 @@ static void draw_field(FILE *file, const char *title, bool first)
 
 static void draw_line(FILE *file, size_t line, const char *name)
 {
-	const struct row *found[8];
+	const struct row *found[8] = {};
 	size_t n = points(found, COUNT(found), name, lines[line].peer);
 
 	if (!n)

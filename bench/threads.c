@@ -12,7 +12,7 @@
 
 #define TIMERS		100000U
 #define PIECE		1000U
-#define SPAN		(NSEC / 2)
+#define SPAN		500000000ULL	/* ns */
 
 /**
  * struct worker - a thread

@@ -92,6 +92,7 @@ static int take_look(const struct target *target, struct look *look)
 /* Rounded, so that a slow second does not show as 999. */
 static uint64_t rate(uint64_t before, uint64_t after, uint64_t ns)
 {
+	/* NOLINTNEXTLINE(bugprone-incorrect-roundings): it is not negative */
 	return ((after - before) * (double)NSEC_PER_SEC) / ns + 0.5;
 }
 

@@ -805,8 +805,8 @@ static void same_deadline(void)
 	CHECK(twheel_arm_with(w, 2, &arming) == 0);
 	arming.count = 3;
 	CHECK(twheel_arm_with(w, 2, &arming) == 0);
-	CHECK(twheel_next(w, &event) == 1);
-	CHECK(event.overruns == 2 && event.flags == TWHEEL_EVENT_LAST);
+	CHECK(twheel_next(w, &event) == 1 && event.overruns == 2 &&
+	      event.flags == TWHEEL_EVENT_LAST);
 	expect_none(w, 100);
 
 	/* Once with an end, once for ever; the other way round; and once at all. */

@@ -239,4 +239,6 @@ void client_run(const struct schedule *schedule, const struct records *records, 
 			hear(&client, &events[i]);
 	}
 	records->totals->client_done = true;
+	free(client.connections);
+	close(client.epoll);
 }
