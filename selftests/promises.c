@@ -285,11 +285,18 @@ static void *read_into_nothing(void *arg)
 	return NULL;
 }
 
-/* On a slow machine it takes longer until something has been tried. */
 static bool seen_little(const struct stale *s)
 {
 	return __atomic_load_n(&s->events, __ATOMIC_RELAXED) < 50 ||
 	       __atomic_load_n(&s->faults, __ATOMIC_RELAXED) < 50;
+}
+
+/* On a slow machine it takes longer until something has been tried. */
+static bool look_on(const struct stale *s, __u64 begin)
+{
+	__u64 now = now_ns();
+
+	return now < begin + 1500 * MSEC || (seen_little(s) && now < begin + NEVER_MS * MSEC);
 }
 
 TEST_F(wheel, promise_3_never_stale)
@@ -302,8 +309,7 @@ TEST_F(wheel, promise_3_never_stale)
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, look_for_stale, &s));
 	ASSERT_EQ(0, pthread_create(&other, NULL, read_into_nothing, &s));
-	for (cookie = 1; now_ns() < begin + 1500 * MSEC ||
-			 (seen_little(&s) && now_ns() < begin + NEVER_MS * MSEC); cookie++) {
+	for (cookie = 1; look_on(&s, begin); cookie++) {
 		r = next_random(&seed);
 		op = (struct twheel_op){ .id = r % STALE_IDS };
 		if (r & 0x1000) {
