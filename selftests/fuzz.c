@@ -39,9 +39,9 @@
 #define RING_OFFSET	0x20000000
 #define RING_AT		4	/* the page of the arena where a ring is mapped */
 
-/* So that a program can't use up the machine's memory. */
-#define USER_WHEELS	24
-#define USER_TIMERS	65536
+/* So that a program can't use up the machine's memory, and meets its limits. */
+#define USER_WHEELS	10
+#define USER_TIMERS	4096
 
 /* What a program's processes tell to the one that watches. */
 struct tally {
@@ -397,6 +397,7 @@ static void do_submit(struct run *r)
 {
 	unsigned int nr = below(r, 12), room = (2 * PAGE - ARRAY) / sizeof(struct twheel_op);
 	char *array = place(r, ARRAY) == r->buf ? r->buf + ARRAY : some_page(r);
+	__u64 burst = 0;
 	struct twheel_submit s = {
 		.ops		= (uintptr_t)array,
 		.nr		= one_in(r, 16) ? below(r, room + 4) : nr,
@@ -407,11 +408,21 @@ static void do_submit(struct run *r)
 
 	if (one_in(r, 64))
 		s.nr = number(r);
+	/* More than one pass can handle, all at once. */
+	if (one_in(r, 16)) {
+		nr = room;
+		s.nr = room;
+		burst = r->now + below(r, 5000000);
+	}
 	for (unsigned int i = 0; i < nr; i++) {
-		bool arm = !one_in(r, 4);
+		bool arm = burst || !one_in(r, 4);
 		struct twheel_op op = some_op(r, arm);
 
 		op.opcode = mostly(r, arm ? TWHEEL_OP_ARM : TWHEEL_OP_CANCEL);
+		if (burst)
+			op = (struct twheel_op){
+				.opcode = TWHEEL_OP_ARM, .deadline = burst, .id = burst % 200 + i,
+			};
 		put(array + i * sizeof(op), &op, sizeof(op));
 	}
 	call_ioctl(r, some_fd(r), TWHEEL_IOC_SUBMIT, &s, sizeof(s));
