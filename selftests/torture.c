@@ -13,6 +13,7 @@
  *		drain; others, and another process, read, poll or wait in epoll
  *	race	threads store into words and take events, read or from the ring
  *	heirs	daemons with words are killed anywhere, and have a successor
+ *	lone	has one timer at a time, so that no other's wake-up helps it
  *	idle	has timers, none of which is due
  *	abuse	what is due at once, for ever; periods that nobody reads
  *
@@ -22,7 +23,7 @@
  *    against what its arming asked for.  How late they are is told, and how many were
  *    later than 20 ms and 1 s; more than STUCK is an error.
  * 2. Never lost: each arming has ended in one way, told by calls or by an event, and
- *    in no two; none is left when all have ended; counters add up.
+ *    in no two; none is left when all have ended; who waits is woken; counters add up.
  * 3. Never stale: what a call has taken back has no event; generations count on.
  * 4. Bounded: max_pass.  That all calls return in the end bounds the rest.
  * 5. Tickless: idle wheels have no interrupts.
@@ -816,6 +817,52 @@ static void be_heirs(__u64 seed)
 
 /* The others */
 
+static void be_lone(__u64 seed)
+{
+	__u64 end = now_ns() + SEC + seed % (2 * SEC), deadline, now;
+	enum waiting waiting = seed % WAITINGS;
+	struct epoll_event event = {
+		.events = EPOLLIN | (waiting == EPOLL_EDGE ? EPOLLET : 0),
+	};
+	int fd = wheel_open(waiting == READ ? 0 : O_NONBLOCK), epoll = epoll_create1(0), ret;
+	struct twheel_event ev;
+
+	NEED(fd >= 0 && epoll >= 0);
+	NEED(!epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+	while ((now = now_ns()) < end) {
+		__u64 r = random64(&seed);
+
+		if (!(r & 15))
+			migrate(r >> 4);
+		deadline = now + (r >> 8) % (20 * MSEC);
+		ret = arm_at(fd, r >> 32 & 0xff, deadline, r);
+		count(&tally->ops, 1);
+		if (ret == -EDQUOT) {
+			count(&tally->refused, 1);
+			continue;
+		}
+		NEED(!ret);
+		/* Both look once more when they have waited too long. */
+		if (waiting == POLL)
+			wheel_poll(fd, NEVER_MS);
+		else if (waiting != READ)
+			epoll_wait(epoll, &event, 1, NEVER_MS);
+		ret = wheel_read(fd, &ev, 1);
+		now = now_ns();
+		if (ret != 1 || ev.cookie != r || ev.deadline != deadline)
+			wrong(2, "read: %d, deadline %llu, not %llu", ret, ev.deadline, deadline);
+		else if (now < deadline)
+			wrong(1, "deadline %llu, read %llu", deadline, now);
+		else if (now - deadline > NEVER_MS * MSEC * 9 / 10)
+			wrong(2, "nobody was woken");
+		else
+			note_late(now - deadline);
+		count(&tally->events, 1);
+	}
+	close(epoll);
+	close(fd);
+}
+
 static void be_idle(__u64 seed)
 {
 	struct twheel_stats s;
@@ -945,7 +992,7 @@ static void tell(const char *what, __u64 seed)
 static void torture_round(__u64 *seed)
 {
 	static void (*const ways[])(__u64 seed) = {
-		be_calls, be_calls, be_calls, be_race, be_heirs, be_idle, be_abuse,
+		be_calls, be_calls, be_calls, be_race, be_heirs, be_lone, be_idle, be_abuse,
 	};
 	static __u64 next_line;
 	__u64 limit = now_ns() + ROUND_LIMIT, before = now_ns(), now;
@@ -958,7 +1005,8 @@ static void torture_round(__u64 *seed)
 		worker[i] = fork();
 		NEED(worker[i] >= 0);
 		if (!worker[i]) {
-			ways[r % ARRAY_SIZE(ways)](r);
+			setpgid(0, 0);
+			ways[r % ARRAY_SIZE(ways)](random64(seed));
 			count(&tally->wheels, 1);
 			_exit(0);
 		}
@@ -986,7 +1034,7 @@ static void torture_round(__u64 *seed)
 			wrong(4, "%d workers did not come to an end", left);
 			for (int i = 0; i < WORKERS; i++)
 				if (worker[i])
-					kill(worker[i], SIGKILL);
+					kill(-worker[i], SIGKILL);
 			limit = now + ROUND_LIMIT;
 		}
 		sleep_until(now + 10 * MSEC);
