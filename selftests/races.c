@@ -228,9 +228,9 @@ TEST_F_TIMEOUT(race, never_early_lost_or_stale, 300)
 	__u64 limit;
 
 	r->end = now_ns() + seconds() * SEC;
-	ASSERT_EQ(0, pthread_create(&reader, NULL, take_events, r));
+	ASSERT_EQ(0, thread_start(&reader, take_events, r));
 	for (unsigned int i = 0; i < WRITERS; i++)
-		ASSERT_EQ(0, pthread_create(&writers[i], NULL, write_words, &r->writer[i]));
+		ASSERT_EQ(0, thread_start(&writers[i], write_words, &r->writer[i]));
 	for (unsigned int i = 0; i < WRITERS; i++)
 		pthread_join(writers[i], NULL);
 	/* What is armed now comes by itself. */
