@@ -226,7 +226,7 @@ TEST_F(wheel, add_during_a_flush_deadlocks)
 	void *failed;
 	int i;
 
-	ASSERT_EQ(0, pthread_create(&thread, NULL, arm_them, &self->fd));
+	ASSERT_EQ(0, thread_start(&thread, arm_them, &self->fd));
 	ASSERT_EQ(20000, collect(self->fd, ev, 20000));
 	ASSERT_EQ(0, pthread_join(thread, &failed));
 	EXPECT_EQ(0, (long)failed);

@@ -482,7 +482,7 @@ TEST_F(wheel, what_was_put_back_wakes_a_reader)
 	int i;
 
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, count_events, &c));
+	ASSERT_EQ(0, thread_start(&thread, count_events, &c));
 	for (i = 0; i < ROUNDS; i++) {
 		cursor = 0;
 		ASSERT_EQ(0, arm_at(self->fd, 1, 1, i + 1 < ROUNDS));
@@ -537,7 +537,7 @@ TEST_F_TIMEOUT(wheel, submit_under_a_storm_of_signals, 60)
 	ASSERT_EQ(0, timer_create(CLOCK_MONOTONIC, &event, &storm));
 	ASSERT_EQ(0, timer_settime(storm, 0, &often, NULL));
 	for (i = 0; i < NR; i += n) {
-		n = wheel_submit(fd, ops + i, NR - i, &failed);
+		n = submit_once(fd, ops + i, NR - i, &failed);
 		if (n == -EINTR)
 			n = 0;
 		ASSERT_LE(0, n);

@@ -307,8 +307,8 @@ TEST_F(wheel, promise_3_never_stale)
 	__u32 seed = 7, r;
 	struct twheel_op op;
 
-	ASSERT_EQ(0, pthread_create(&thread, NULL, look_for_stale, &s));
-	ASSERT_EQ(0, pthread_create(&other, NULL, read_into_nothing, &s));
+	ASSERT_EQ(0, thread_start(&thread, look_for_stale, &s));
+	ASSERT_EQ(0, thread_start(&other, read_into_nothing, &s));
 	for (cookie = 1; look_on(&s, begin); cookie++) {
 		r = next_random(&seed);
 		op = (struct twheel_op){ .id = r % STALE_IDS };

@@ -224,10 +224,10 @@ static inline int race_run(struct race *r, __u64 ns)
 	__u64 limit;
 
 	r->end = now_ns() + ns;
-	if (pthread_create(&reader, NULL, take_events, r))
+	if (thread_start(&reader, take_events, r))
 		return -EAGAIN;
 	for (unsigned int i = 0; i < WRITERS; i++)
-		if (pthread_create(&writers[i], NULL, write_words, &r->writer[i]))
+		if (thread_start(&writers[i], write_words, &r->writer[i]))
 			return -EAGAIN;
 	for (unsigned int i = 0; i < WRITERS; i++)
 		pthread_join(writers[i], NULL);

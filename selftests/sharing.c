@@ -150,8 +150,7 @@ TEST_F(wheel, threads_on_one_fd)
 		w[i].stop = &stop;
 		w[i].seen = seen;
 		w[i].cookie = &cookie;
-		ASSERT_EQ(0, pthread_create(&w[i].thread, NULL,
-					    i < 2 ? hammer : reader, &w[i]));
+		ASSERT_EQ(0, thread_start(&w[i].thread, i < 2 ? hammer : reader, &w[i]));
 	}
 	ASSERT_EQ(0, pthread_join(w[0].thread, NULL));
 	ASSERT_EQ(0, pthread_join(w[1].thread, NULL));
@@ -368,6 +367,7 @@ TEST_F(wheel, close_under_a_sleeping_reader)
 	int copy = dup(self->fd);
 
 	ASSERT_LE(0, copy);
+	/* Without a storm: a call that is restarted looks for its file anew. */
 	ASSERT_EQ(0, pthread_create(&w.thread, NULL, read_forever, &w));
 	sleep_until(now_ns() + 20 * MSEC);
 	/* The call in progress holds the file. */

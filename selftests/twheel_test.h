@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <linux/twheel.h>
@@ -54,6 +55,94 @@ static void __attribute__((constructor)) need_device(void)
 {
 	if (access(DEVICE, F_OK))
 		ksft_exit_skip("no " DEVICE ": the module is not loaded\n");
+}
+
+/*
+ * TWHEEL_STORM=N: every thread gets a signal each N microseconds, and no test may
+ * find another result for that.  The handler asks for restarts; what comes back
+ * early all the same is what never restarts (poll, epoll_wait, a sleep), and with a
+ * part done a submit and a read of many.
+ */
+#define STORM_SIGNAL	SIGRTMAX
+
+static unsigned int storm_usec;
+static __u64 storm_hits;
+
+static void storm_handler(int sig)
+{
+	__atomic_fetch_add(&storm_hits, 1, __ATOMIC_RELAXED);
+}
+
+/* On this thread.  To go on without would be no storm, and no failure. */
+static inline timer_t storm_begin(void)
+{
+	struct sigaction sa = { .sa_handler = storm_handler, .sa_flags = SA_RESTART };
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = STORM_SIGNAL,
+	};
+	struct itimerspec every = {
+		.it_value.tv_nsec = storm_usec * USEC,
+		.it_interval.tv_nsec = storm_usec * USEC,
+	};
+	timer_t timer;
+
+	event._sigev_un._tid = syscall(SYS_gettid);
+	if (sigaction(STORM_SIGNAL, &sa, NULL) ||
+	    timer_create(CLOCK_MONOTONIC, &event, &timer) ||
+	    timer_settime(timer, 0, &every, NULL))
+		abort();
+	return timer;
+}
+
+/* A timer does not come along with fork. */
+static void storm_in_child(void)
+{
+	storm_hits = 0;
+	storm_begin();
+}
+
+static void __attribute__((constructor)) storm_in_main(void)
+{
+	const char *usec = getenv("TWHEEL_STORM");
+
+	if (!usec)
+		return;
+	storm_usec = atoi(usec);
+	storm_begin();
+	if (pthread_atfork(NULL, NULL, storm_in_child))
+		abort();
+}
+
+struct storm_thread {
+	void *(*run)(void *arg);
+	void *arg;
+};
+
+static void *storm_in_thread(void *arg)
+{
+	struct storm_thread t = *(struct storm_thread *)arg;
+	timer_t timer = storm_begin();
+	void *ret;
+
+	free(arg);
+	ret = t.run(t.arg);
+	timer_delete(timer);
+	return ret;
+}
+
+/* pthread_create() of a thread that a storm does not spare. */
+static inline int thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	struct storm_thread *t;
+
+	if (!storm_usec)
+		return pthread_create(thread, NULL, run, arg);
+	t = malloc(sizeof(*t));
+	if (!t)
+		return ENOMEM;
+	*t = (struct storm_thread){ run, arg };
+	return pthread_create(thread, NULL, storm_in_thread, t);
 }
 
 static inline __u64 clock_ns(clockid_t clock)
@@ -172,9 +261,9 @@ static inline int wheel_stats(int fd, struct twheel_stats *s)
 	return wheel_ioctl(fd, TWHEEL_IOC_STATS, s);
 }
 
-/* The number of operations done, or a negative errno. */
-static inline int wheel_submit(int fd, struct twheel_op *ops, __u32 nr,
-			       __u32 *failed)
+/* The number of operations done, until a signal comes; or a negative errno. */
+static inline int submit_once(int fd, struct twheel_op *ops, __u32 nr,
+			      __u32 *failed)
 {
 	struct twheel_submit s = {
 		.ops = (uintptr_t)ops,
@@ -186,6 +275,27 @@ static inline int wheel_submit(int fd, struct twheel_op *ops, __u32 nr,
 	if (failed)
 		*failed = s.failed;
 	return ret ?: (int)s.done;
+}
+
+/* The same, also in a storm. */
+static inline int wheel_submit(int fd, struct twheel_op *ops, __u32 nr,
+			       __u32 *failed)
+{
+	__u32 done = 0, more;
+	int ret;
+
+	if (failed)
+		*failed = 0;
+	do {
+		more = 0;
+		ret = submit_once(fd, ops + done, nr - done, &more);
+		if (ret < 0)
+			break;
+		done += ret;
+		if (failed)
+			*failed += more;
+	} while (storm_usec && ret && done < nr);
+	return done ? (int)done : ret;
 }
 
 /* One-shots with the ids 0 to @nr - 1, @step apart; 0, or -1 if one was refused. */
@@ -243,14 +353,24 @@ static inline int list_all(int fd, unsigned long cmd,
 	return n;
 }
 
+static inline int ms_until(__u64 limit)
+{
+	__u64 now = now_ns();
+
+	return now < limit ? (limit - now + MSEC - 1) / MSEC : 0;
+}
+
 /* What poll() reports within @ms. */
 static inline int wheel_poll(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = ~0 };
+	__u64 limit = now_ns() + ms * MSEC;
 	int ret;
 
 	do {
 		ret = poll(&p, 1, ms);
+		if (ms > 0)
+			ms = ms_until(limit);
 	} while (ret < 0 && errno == EINTR);
 	return ret < 0 ? -errno : p.revents;
 }
@@ -260,10 +380,18 @@ static inline int wheel_poll(int fd, int ms)
  */
 static inline int wheel_read(int fd, struct twheel_event *ev, unsigned int nr)
 {
-	ssize_t n = read(fd, ev, nr * sizeof(*ev));
+	ssize_t n = read(fd, ev, nr * sizeof(*ev)), more = n;
 
 	if (n < 0)
 		return -errno;
+	/* What else there is, as it would have come in one. */
+	while (storm_usec && more > 0 && n < nr * sizeof(*ev)) {
+		struct iovec rest = { (char *)ev + n, nr * sizeof(*ev) - n };
+
+		more = preadv2(fd, &rest, 1, -1, RWF_NOWAIT);
+		if (more > 0)
+			n += more;
+	}
 	return n % sizeof(*ev) ? -EIO : (int)(n / sizeof(*ev));
 }
 

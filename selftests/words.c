@@ -185,7 +185,7 @@ TEST_F(words, a_store_cancels)
 
 TEST_F(words, cancelled_and_armed_again_without_a_call)
 {
-	__u64 deadline = now_ns() + 50 * MSEC;
+	__u64 deadline = now_ns() + 500 * MSEC;
 	struct twheel_event ev;
 	int i;
 
@@ -505,7 +505,10 @@ TEST_F(ring, filled_by_one_call)
 	for (n = 0; ring_take(&self->s, &entry); n++)
 		EXPECT_TRUE(claim(&self->s, &entry, 0));
 	EXPECT_EQ(RING, n);
-	ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
+	/* In a storm it takes a few. */
+	do {
+		ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
+	} while (storm_usec && self->s.ring->tail != 2 * RING);
 	EXPECT_EQ(2 * RING, self->s.ring->tail);
 	EXPECT_EQ(0, self->s.ring->waiting);
 }
