@@ -27,7 +27,8 @@ help:
 	@echo '  make static       checkpatch, sparse, coccicheck, kernel-doc, gcc, cppcheck,'
 	@echo '                    clang-tidy, the ABI, shellcheck, licences'
 	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS));'
-	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt'
+	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt;'
+	@echo '                    debug, debug-rt, kcsan, cover, which find mistakes (compiled once)'
 	@echo
 	@echo 'On this machine, natively:'
 	@echo '  make bench-wheel  measures the wheel by itself beside a heap, in user space'
