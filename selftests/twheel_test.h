@@ -147,7 +147,7 @@ static inline int thread_start(pthread_t *thread, void *(*run)(void *arg), void 
 		return pthread_create(thread, NULL, run, arg);
 	t = malloc(sizeof(*t));
 	if (!t)
-		return ENOMEM;
+		abort();
 	*t = (struct storm_thread){ run, arg };
 	return pthread_create(thread, NULL, storm_in_thread, t);
 }
