@@ -590,7 +590,7 @@ TEST(bounded_over_all_wheels)
 	struct twheel_event ev[MAX_PASS];
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	ASSERT_TRUE(fired != NULL);
+	ASSERT_TRUE(!!fired);
 	ASSERT_EQ(0, pin(0));
 	deadline = (now_ns() / (SLOW * MSEC) + 10) * SLOW * MSEC;
 	for (i = 0; i < WHEELS; i++) {
