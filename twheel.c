@@ -9,8 +9,8 @@
  * locks, and everything a stranger may pass in.
  *
  * Expiry.  The hrtimer runs in softirq context and handles a bounded number
- * of timers, counted over all wheels of the CPU, and wakes who waits.  No user's
- * wheels have all of that for themselves, however many they are.  What is
+ * of timers, counted over all wheels of the CPU, and wakes who waits.  Where
+ * there are several users, none has all of that, with however many wheels.  What is
  * left, heavy slots included, is done by readers when they come, in steps of
  * the same bound: on the processor that wants the events, and without two of
  * them at odds over the lock.  The hrtimer looks again a tick later; if no
@@ -106,8 +106,10 @@ static struct workqueue_struct *twheel_workqueue;
 /* Users */
 
 static DEFINE_XARRAY(users);
-/* Protects users and the reference counts. */
+/* Protects users, their number and the reference counts. */
 static DEFINE_MUTEX(users_lock);
+/* Read without the lock: it may be old for a moment. */
+static unsigned int nr_users;
 
 static void user_free(struct twheel_user *user)
 {
@@ -148,7 +150,8 @@ static struct twheel_user *user_get(kuid_t uid)
 		user = ERR_PTR(-EDQUOT);
 		goto out;
 	}
-	user->refs++;
+	if (!user->refs++)
+		WRITE_ONCE(nr_users, nr_users + 1);
 out:
 	mutex_unlock(&users_lock);
 	return user;
@@ -158,6 +161,7 @@ static void user_put(struct twheel_user *user)
 {
 	mutex_lock(&users_lock);
 	if (!--user->refs) {
+		WRITE_ONCE(nr_users, nr_users - 1);
 		xa_erase(&users, __kuid_val(user->uid));
 		user_free(user);
 	}
@@ -320,24 +324,32 @@ struct pass {
 
 static DEFINE_PER_CPU(struct pass, pass);
 
-/* What is left for a user: each leaves a quarter for those who come later. */
+/*
+ * What is left for a user: each leaves a quarter for those who come later, if there
+ * are any.
+ */
 static struct share *twheel_share(const struct twheel *tw, const struct pass *p)
 {
 	struct share *share = this_cpu_ptr(tw->user->share);
 
 	if (share->since != p->since) {
 		share->since = p->since;
-		share->left = p->left - p->left / 4;
+		share->left = p->left;
+		if (READ_ONCE(nr_users) > 1)
+			share->left -= p->left / 4;
 	}
 	return share;
 }
 
 /*
  * How long a wheel waits that may have been left with something to do.  Where a user
- * has many, they take turns: to look costs time even if nothing can be done.
+ * has many, they take turns: to look costs time even if nothing can be done.  It is
+ * time of other users.
  */
 static u64 share_turn(struct share *share, u64 host)
 {
+	if (READ_ONCE(nr_users) <= 1)
+		return 0;
 	share->turn = max(share->turn + MIN_GAP, host);
 	return share->turn - host;
 }
