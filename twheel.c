@@ -360,7 +360,7 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	struct pass *p = this_cpu_ptr(&pass);
 	u64 host = ktime_get_ns(), now;
 	struct share *share;
-	bool news, waited;
+	bool news, waited, set_back;
 	unsigned int budget, done;
 	u32 expired;
 
@@ -372,6 +372,13 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	budget = min(p->left, share->left);
 	spin_lock(&tw->lock);
 	now = twheel_now(tw);
+	/*
+	 * Called before its time, and nobody has set it again: the clock was set back
+	 * meanwhile.  This CPU goes on by the time before; what is set from here may be
+	 * due by that, again and again.
+	 */
+	set_back = !hrtimer_is_queued(hrtimer) &&
+		   now - tw->offset < ktime_to_ns(hrtimer_get_expires(hrtimer));
 	tw->programmed = KTIME_MAX;
 	/* Nobody comes to read what is in a ring; nor does a reader empty a heavy slot. */
 	waited = tw->left && (!tw->helped || tw->ring.header || timers_heavy(&tw->timers));
@@ -386,9 +393,11 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	news = twheel_has_news(tw, expired, now);
 	if (!news)
 		tw->idle_interrupts++;
-	twheel_program_after(tw, now, done < budget ? 0 : share_turn(share, host), false);
+	if (!set_back)
+		twheel_program_after(tw, now, done < budget ? 0 : share_turn(share, host),
+				     false);
 	tw->left = twheel_behind(tw, now);
-	if (waited && twheel_urgent(tw, now))
+	if (set_back || (waited && twheel_urgent(tw, now)))
 		queue_work(twheel_workqueue, &tw->work);
 	spin_unlock(&tw->lock);
 	if (news)
@@ -447,6 +456,17 @@ static void twheel_help(struct twheel *tw, unsigned int enough, bool may_sleep)
 		spin_unlock_bh(&tw->lock);
 		cond_resched();
 	} while (more && !signal_pending(current));
+}
+
+/* Do events go to a ring?  A setup may come at any time, also while a read waits. */
+static bool twheel_has_ring(struct twheel *tw)
+{
+	bool ring;
+
+	spin_lock_bh(&tw->lock);
+	ring = tw->ring.header;
+	spin_unlock_bh(&tw->lock);
+	return ring;
 }
 
 /* Move events into the ring, as long as there are any, and there is room. */
@@ -740,7 +760,7 @@ static int twheel_submit(struct twheel *tw, void *arg)
 	submit->done = 0;
 	submit->failed = 0;
 	if (!submit->nr) {
-		if (tw->ring.header)
+		if (twheel_has_ring(tw))
 			twheel_fill_ring(tw);
 		return 0;
 	}
@@ -1177,8 +1197,6 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	struct twheel_event *events;
 	int ret = 0;
 
-	if (tw->ring.header)
-		return -EOPNOTSUPP;
 	if (!room)
 		return -EINVAL;
 	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size, GFP_KERNEL);
@@ -1189,8 +1207,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr;
 		bool fault = false;
 
-		/* A setup may have come while we waited. */
-		if (tw->ring.header) {
+		if (twheel_has_ring(tw)) {
 			ret = -EOPNOTSUPP;
 			break;
 		}

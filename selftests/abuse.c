@@ -322,51 +322,18 @@ FIXTURE_VARIANT(abuse) {
 	bool set_clocks;
 };
 
-FIXTURE_VARIANT_ADD(abuse, the_past_again) {
-	.name = "the_past_again",
-	.attack = the_past_again,
-};
+#define ATTACK(which, ...) \
+	FIXTURE_VARIANT_ADD(abuse, which) { .name = #which, .attack = which, __VA_ARGS__ }
 
-FIXTURE_VARIANT_ADD(abuse, periods_unread) {
-	.name = "periods_unread",
-	.attack = periods_unread,
-};
-
-FIXTURE_VARIANT_ADD(abuse, all_in_one_slot) {
-	.name = "all_in_one_slot",
-	.attack = all_in_one_slot,
-};
-
-FIXTURE_VARIANT_ADD(abuse, wheels_to_the_limit) {
-	.name = "wheels_to_the_limit",
-	.attack = wheels_to_the_limit,
-};
-
-FIXTURE_VARIANT_ADD(abuse, words_a_tick_ahead) {
-	.name = "words_a_tick_ahead",
-	.attack = words_a_tick_ahead,
-};
-
-FIXTURE_VARIANT_ADD(abuse, a_full_ring) {
-	.name = "a_full_ring",
-	.attack = a_full_ring,
-};
-
-FIXTURE_VARIANT_ADD(abuse, clocks_that_jump) {
-	.name = "clocks_that_jump",
-	.attack = clocks_that_jump,
-	.set_clocks = true,
-};
-
-FIXTURE_VARIANT_ADD(abuse, wheels_due_at_once) {
-	.name = "wheels_due_at_once",
-	.attack = wheels_due_at_once,
-};
-
-FIXTURE_VARIANT_ADD(abuse, wheels_a_tick_ahead) {
-	.name = "wheels_a_tick_ahead",
-	.attack = wheels_a_tick_ahead,
-};
+ATTACK(the_past_again);
+ATTACK(periods_unread);
+ATTACK(all_in_one_slot);
+ATTACK(wheels_to_the_limit);
+ATTACK(words_a_tick_ahead);
+ATTACK(a_full_ring);
+ATTACK(clocks_that_jump, .set_clocks = true);
+ATTACK(wheels_due_at_once);
+ATTACK(wheels_a_tick_ahead);
 
 FIXTURE_SETUP(abuse)
 {
@@ -459,7 +426,6 @@ static void *set_clocks(void *arg)
 	static const __s64 steps[] = { SEC, -2 * SEC, HOUR, -24 * HOUR, 23 * HOUR, SEC };
 	__u64 ahead = clock_ns(CLOCK_REALTIME) - now_ns(), ns;
 	const struct stage *stage = arg;
-	struct timespec ts;
 	bool end = false;
 
 	for (unsigned int i = 0; !end; i++) {
@@ -470,8 +436,7 @@ static void *set_clocks(void *arg)
 		/* As if nothing had happened. */
 		if (end)
 			ns = now_ns() + ahead;
-		ts = (struct timespec){ .tv_sec = ns / SEC, .tv_nsec = ns % SEC };
-		if (clock_settime(CLOCK_REALTIME, &ts))
+		if (set_wall(ns))
 			return (void *)1;
 	}
 	return NULL;

@@ -4,7 +4,7 @@
  * runs and somebody who waits to have them. Named after what they prevent; the
  * others are in tests/bugs.c.
  */
-#include "twheel_test.h"
+#include "beside.h"
 
 FIXTURE(wheel) {
 	int fd;
@@ -380,30 +380,38 @@ TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 	EXPECT_LT(0, races);
 }
 
+/* The words of a wheel that has 256 timers from now on; NULL if there are none. */
+static __u64 *map_words(int fd)
+{
+	struct twheel_setup setup = { .capacity = 256 };
+
+	if (fd < 0 || set_up(fd, &setup))
+		return MAP_FAILED;
+	if (!setup.words_offset)
+		return NULL;
+	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.words_offset);
+}
+
 /*
  * A word says that its timer is not wanted, but the wheel has not looked yet:
  * the timer is in a list still, and its id not free to be put into another.
  */
 TEST(chosen_id_of_a_timer_that_is_filed_still)
 {
-	struct twheel_setup setup = { .capacity = 256 };
 	struct twheel_op op = { .id = TWHEEL_ID_ANY };
 	struct twheel_event ev[4];
 	struct twheel_stats stats;
-	__u32 *word;
 	int fd = wheel_open(O_NONBLOCK);
+	__u64 *word = map_words(fd);
 
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_up(fd, &setup));
-	if (!setup.words_offset)
+	ASSERT_NE(MAP_FAILED, word);
+	if (!word)
 		SKIP(return, "this kernel has no words");
-	word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.words_offset);
-	ASSERT_TRUE(word != MAP_FAILED);
 	/* The kernel would choose the last one first: it is filed, the next one due. */
 	ASSERT_EQ(0, arm_in(fd, 255, HOUR, 0));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(fd, 255));
 	ASSERT_EQ(0, arm_at(fd, 254, 1, 0));
-	memset(word + 4 * 254, 0, 8);
+	word[2 * 254] = 0;
 	ASSERT_EQ(TWHEEL_STATE_IDLE, wheel_state(fd, 254));
 	op.deadline = now_ns() + 20 * MSEC;
 	ASSERT_EQ(0, wheel_arm(fd, &op));
@@ -446,7 +454,6 @@ static void *toggle_words(void *arg)
 
 TEST(drain_that_looks_twice)
 {
-	struct twheel_setup setup = { .capacity = 256 };
 	struct toggle t = {};
 	struct twheel_event ev[4];
 	void *bad = nowhere();
@@ -458,13 +465,10 @@ TEST(drain_that_looks_twice)
 	if (sizeof(long) < 8)
 		SKIP(return, "words are stored by 64 bits at once");
 	fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_up(fd, &setup));
-	if (!setup.words_offset)
+	t.deadline = map_words(fd);
+	ASSERT_NE(MAP_FAILED, t.deadline);
+	if (!t.deadline)
 		SKIP(return, "this kernel has no words");
-	t.deadline = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-			  setup.words_offset);
-	ASSERT_TRUE(t.deadline != MAP_FAILED);
 	t.far = now_ns() + HOUR;
 	ASSERT_EQ(0, arm_at(fd, 0, t.far, 0));
 	ASSERT_EQ(0, arm_at(fd, 1, t.far, 0));
@@ -492,19 +496,15 @@ TEST(drain_that_looks_twice)
  */
 TEST(event_that_fired_before_it_was_due)
 {
-	struct twheel_setup setup = { .capacity = 256 };
 	struct twheel_event ev = {};
 	struct twheel_stats stats;
-	__u64 *word, due;
-	__u32 cursor = 0;
 	int fd = wheel_open(O_NONBLOCK);
+	__u64 *word = map_words(fd), due;
+	__u32 cursor = 0;
 
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_up(fd, &setup));
-	if (!setup.words_offset)
+	ASSERT_NE(MAP_FAILED, word);
+	if (!word)
 		SKIP(return, "this kernel has no words");
-	word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.words_offset);
-	ASSERT_TRUE(word != MAP_FAILED);
 	due = now_ns();
 	word[2 * 5] = due;
 	EXPECT_EQ(-EFAULT, wheel_list(fd, TWHEEL_IOC_DRAIN, nowhere(), 4, &cursor));
@@ -515,6 +515,72 @@ TEST(event_that_fired_before_it_was_due)
 	ASSERT_EQ(0, wheel_stats(fd, &stats));
 	EXPECT_EQ(1, stats.fired);
 	close(fd);
+}
+
+/*
+ * The clock is set back while hrtimers are called that were due before: those that are
+ * set again are due at once, by the time that the kernel still goes by, and so is the
+ * next one.  It went on until the clock was again where it had been.
+ */
+#define WHEELS	128
+
+struct busy {
+	int fd[WHEELS];
+	bool stop;
+};
+
+/* Each wheel looks in each tick, on this processor; a move needs no event for that. */
+static void *keep_busy(void *arg)
+{
+	struct busy *b = arg;
+	int ret = pin(0);
+
+	while (!ret && !__atomic_load_n(&b->stop, __ATOMIC_RELAXED))
+		for (int i = 0; i < WHEELS && !ret; i++)
+			ret = arm_at(b->fd[i], 0, clock_ns(CLOCK_REALTIME) + MSEC, 0);
+	return (void *)(long)ret;
+}
+
+TEST(clock_set_back_while_hrtimers_are_called)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_CLOCK,
+		.clock = CLOCK_REALTIME,
+	};
+	__u64 start = now_ns(), ahead = clock_ns(CLOCK_REALTIME) - start, most;
+	const int sets = 100;
+	struct busy b = {};
+	struct twheel_stats stats;
+	pthread_t thread;
+	void *failed;
+
+	if (getuid())
+		SKIP(return, "only root may set the clock");
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two processors");
+	for (int i = 0; i < WHEELS; i++) {
+		b.fd[i] = wheel_open(O_NONBLOCK);
+		ASSERT_LE(0, b.fd[i]);
+		ASSERT_EQ(0, set_up(b.fd[i], &setup));
+	}
+	ASSERT_EQ(0, pthread_create(&thread, NULL, keep_busy, &b));
+	ASSERT_EQ(0, pin(1));
+	for (int i = 0; i < sets; i++) {
+		ASSERT_EQ(0, set_wall(now_ns() + ahead + 2 * SEC));
+		sleep_until(now_ns() + 2 * MSEC);
+		ASSERT_EQ(0, set_wall(now_ns() + ahead));
+		sleep_until(now_ns() + 20 * MSEC);
+	}
+	__atomic_store_n(&b.stop, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(thread, &failed));
+	EXPECT_EQ(NULL, failed);
+	/* One in a tick, and one for each time that it is set. */
+	most = (now_ns() - start) / MSEC + 2 * sets;
+	for (int i = 0; i < WHEELS; i++) {
+		ASSERT_EQ(0, wheel_stats(b.fd[i], &stats));
+		EXPECT_GE(most, stats.interrupts);
+		close(b.fd[i]);
+	}
 }
 
 TEST_HARNESS_MAIN

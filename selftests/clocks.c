@@ -70,13 +70,6 @@ static int set_tai(int tai)
 	return adjtimex(&t) < 0 ? -errno : get_tai() == tai ? 0 : -ERANGE;
 }
 
-static int set_wall(__u64 ns)
-{
-	struct timespec ts = { .tv_sec = ns / SEC, .tv_nsec = ns % SEC };
-
-	return clock_settime(CLOCK_REALTIME, &ts) ? -errno : 0;
-}
-
 /* Sleep as a machine does, until the alarm of its clock: whole seconds. */
 static int suspend(__u64 ns)
 {

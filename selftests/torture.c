@@ -922,15 +922,11 @@ static void *unplug(void *arg)
 /* To and fro, never far from where it was. */
 static void *set_the_clock(void *arg)
 {
-	__u64 seed = *(__u64 *)arg, ahead = clock_ns(CLOCK_REALTIME) - now_ns(), ns;
+	__u64 seed = *(__u64 *)arg, ahead = clock_ns(CLOCK_REALTIME) - now_ns();
 
 	while (!__atomic_load_n(&tally->end, __ATOMIC_ACQUIRE)) {
-		struct timespec ts;
-
 		sleep_until(now_ns() + 100 * MSEC + random64(&seed) % SEC);
-		ns = now_ns() + ahead + random64(&seed) % SEC;
-		ts = (struct timespec){ .tv_sec = ns / SEC, .tv_nsec = ns % SEC };
-		if (!clock_settime(CLOCK_REALTIME, &ts))
+		if (!set_wall(now_ns() + ahead + random64(&seed) % SEC))
 			count(&tally->clock_sets, 1);
 	}
 	return NULL;

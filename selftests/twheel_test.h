@@ -165,6 +165,14 @@ static inline __u64 now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* Only root may, and all others see it. */
+static inline int set_wall(__u64 ns)
+{
+	struct timespec ts = { .tv_sec = ns / SEC, .tv_nsec = ns % SEC };
+
+	return clock_settime(CLOCK_REALTIME, &ts) ? -errno : 0;
+}
+
 /* To let time pass; never to wait for something that can be waited for. */
 static inline void sleep_until(__u64 when)
 {
