@@ -15,6 +15,8 @@
 #define DEBUG		"/sys/kernel/debug/"
 /* Nobody's, so that the limits of this user are the test's alone. */
 #define USER		54323
+/* Without a wheel, so that the first one makes them a user. */
+#define NEWCOMER	54324
 #define CAPACITY	1024U
 /* A timer's memory is charged to the user in portions of so many. */
 #define CHUNK		256U
@@ -268,6 +270,11 @@ static int make_open(struct subject *s)
 {
 	s->other = wheel_open(O_NONBLOCK);
 	return s->other < 0 ? s->other : 0;
+}
+
+static int prepare_newcomer(struct subject *s)
+{
+	return prepare(s) ?: setresuid(NEWCOMER, 0, 0);
 }
 
 static bool done_open(struct subject *s, int ret)
@@ -686,6 +693,9 @@ static void finish(struct subject *s)
 	if (s->shared.ring)
 		munmap(s->shared.ring, ring_size(&s->shared));
 	close(s->fd);
+	/* Where a newcomer has been it is the other one's turn again. */
+	if (setresuid(USER, 0, 0))
+		abort();
 }
 
 /* Is all that the user had given back?  Then the limits are where they were. */
@@ -723,6 +733,7 @@ FIXTURE_VARIANT(call) {
 };
 
 FIXTURE_VARIANT_ADD(call, open) { prepare, make_open, done_open };
+FIXTURE_VARIANT_ADD(call, open_first) { prepare_newcomer, make_open, done_open };
 FIXTURE_VARIANT_ADD(call, setup) { prepare_empty, make_setup, done_setup };
 FIXTURE_VARIANT_ADD(call, setup_ring) { prepare_empty, make_setup_ring, done_setup };
 FIXTURE_VARIANT_ADD(call, features) { prepare, make_features, done_nothing };

@@ -151,6 +151,27 @@ TEST_F(user, wheels)
 	}
 }
 
+/* Not even a first one; and one, as soon as it is allowed. */
+TEST_F(user, no_wheels_at_all)
+{
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	for (int limit = 0; limit < 2; limit++) {
+		ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "%d", limit));
+		pid = fork();
+		if (!pid) {
+			become(USER_A);
+			for (int i = 0; i < limit; i++)
+				CHILD_CHECK(wheel_open(0) >= 0);
+			CHILD_CHECK(wheel_open(0) == -EDQUOT);
+			_exit(0);
+		}
+		ASSERT_EQ(0, child_result(pid));
+	}
+}
+
 TEST_F(user, wheels_limit_changes_at_run_time)
 {
 	int to_child[2], from_child[2];

@@ -88,7 +88,7 @@ static inline void *write_words(void *arg)
 	__u64 state = (88172645463325252ULL + w->race->seed) * (w->number + 1);
 
 	/* On a slow machine it takes longer until something has been tried. */
-	while ((now_ns() < w->race->end || w->nr < ENOUGH) && w->nr < LOG_MAX && !w->error) {
+	while ((now_ns() < w->race->end || w->nr <= ENOUGH) && w->nr < LOG_MAX && !w->error) {
 		__u64 r = random64(&state);
 		__u32 id = (r % (IDS / WRITERS)) * WRITERS + w->number;
 		__u64 ahead = r >> 8 & 1 ? (r >> 16) % (20 * TICK) : (r >> 16) % TICK;

@@ -44,7 +44,7 @@ TEST_F_TIMEOUT(race, never_early_lost_or_stale, 300)
 	EXPECT_EQ(0, r->armed);
 	EXPECT_EQ(0, r->early);
 	for (unsigned int i = 0; i < WRITERS; i++)
-		EXPECT_LE(ENOUGH, r->writer[i].nr);
+		EXPECT_LT(ENOUGH, r->writer[i].nr);
 	EXPECT_EQ(0, r->lost);
 	EXPECT_EQ(0, r->stale);
 	EXPECT_EQ(0, r->twice);
@@ -191,7 +191,7 @@ TEST_F_TIMEOUT(hostile, a_flood_one_tick_ahead, 120)
 		TH_LOG("%llu ns late", worst);
 	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
 	EXPECT_GE(64, stats.max_pass);
-	EXPECT_LT(ENOUGH, stats.fired + stats.moves);
+	EXPECT_LT(10000, stats.fired + stats.moves);
 }
 
 /*

@@ -526,7 +526,10 @@ TEST_F(exclusive, one_event_wakes_one_waiter)
 			EXPECT_EQ(self->s[i].switches, switches(&self->s[i]));
 	}
 	EXPECT_EQ(1, awake);
-	/* One each for the others, one after the other, so that they end. */
+	/*
+	 * One each for the others, so that they end.  One after the other: who leaves
+	 * an event to the next wakes them, and so does who arms it.
+	 */
 	for (i = 2; i < 5; i++) {
 		ASSERT_EQ(0, arm_at(self->fd, i, 1, 0));
 		ASSERT_TRUE(wait_done(self->s, 4, i));
