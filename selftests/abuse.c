@@ -322,18 +322,17 @@ FIXTURE_VARIANT(abuse) {
 	bool set_clocks;
 };
 
-#define ATTACK(which, ...) \
-	FIXTURE_VARIANT_ADD(abuse, which) { .name = #which, .attack = which, __VA_ARGS__ }
+#define ATTACK(which)	.name = #which, .attack = which
 
-ATTACK(the_past_again);
-ATTACK(periods_unread);
-ATTACK(all_in_one_slot);
-ATTACK(wheels_to_the_limit);
-ATTACK(words_a_tick_ahead);
-ATTACK(a_full_ring);
-ATTACK(clocks_that_jump, .set_clocks = true);
-ATTACK(wheels_due_at_once);
-ATTACK(wheels_a_tick_ahead);
+FIXTURE_VARIANT_ADD(abuse, the_past_again) { ATTACK(the_past_again) };
+FIXTURE_VARIANT_ADD(abuse, periods_unread) { ATTACK(periods_unread) };
+FIXTURE_VARIANT_ADD(abuse, all_in_one_slot) { ATTACK(all_in_one_slot) };
+FIXTURE_VARIANT_ADD(abuse, wheels_to_the_limit) { ATTACK(wheels_to_the_limit) };
+FIXTURE_VARIANT_ADD(abuse, words_a_tick_ahead) { ATTACK(words_a_tick_ahead) };
+FIXTURE_VARIANT_ADD(abuse, a_full_ring) { ATTACK(a_full_ring) };
+FIXTURE_VARIANT_ADD(abuse, clocks_that_jump) { ATTACK(clocks_that_jump), .set_clocks = true };
+FIXTURE_VARIANT_ADD(abuse, wheels_due_at_once) { ATTACK(wheels_due_at_once) };
+FIXTURE_VARIANT_ADD(abuse, wheels_a_tick_ahead) { ATTACK(wheels_a_tick_ahead) };
 
 FIXTURE_SETUP(abuse)
 {
