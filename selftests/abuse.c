@@ -104,10 +104,14 @@ static void ready(struct attacker *a)
 	__atomic_fetch_add(&a->stage->ready, 1, __ATOMIC_RELEASE);
 }
 
-static void wait_for_stop(struct attacker *a)
+/*
+ * Attackers wait as hogs do.  Who sleeps is favoured by the scheduler on waking, up to a
+ * tick of it: at the victim's cost, but without any wheel.
+ */
+static void wait_until(struct attacker *a, __u64 when)
 {
-	while (!stopped(a))
-		sleep_until(now_ns() + MSEC);
+	while (!stopped(a) && now_ns() < when)
+		;
 }
 
 /* The attacks, and what they are compared with */
@@ -115,8 +119,7 @@ static void wait_for_stop(struct attacker *a)
 static void compute(struct attacker *a)
 {
 	ready(a);
-	while (!stopped(a))
-		;
+	wait_until(a, ~0ULL);
 }
 
 /* 1 ns after the clock began, again and again: due at once, each time. */
@@ -139,7 +142,7 @@ static void periods_unread(struct attacker *a)
 	for (__u32 id = 0; id < a->timers; id++)
 		CHILD_CHECK(!arm_every(a->fd[0], id, start, TICK, 0));
 	ready(a);
-	wait_for_stop(a);
+	wait_until(a, ~0ULL);
 }
 
 static void all_in_one_slot(struct attacker *a)
@@ -151,8 +154,7 @@ static void all_in_one_slot(struct attacker *a)
 	while (!stopped(a)) {
 		deadline = now_ns() + a->timers * 2 * USEC + 50 * MSEC;
 		CHILD_CHECK(!arm_many(a->fd[0], a->timers, deadline, 0));
-		while (!stopped(a) && now_ns() < deadline + 10 * MSEC)
-			sleep_until(now_ns() + MSEC);
+		wait_until(a, deadline + 10 * MSEC);
 	}
 }
 
@@ -227,8 +229,7 @@ static void wheels_due_at_once(struct attacker *a)
 		deadline = now_ns() + a->wheels * MAX_PASS * USEC + 50 * MSEC;
 		for (__u32 i = 0; i < a->wheels && !stopped(a); i++)
 			CHILD_CHECK(!arm_many(a->fd[i], MAX_PASS, deadline, 0));
-		while (!stopped(a) && now_ns() < deadline + 10 * MSEC)
-			sleep_until(now_ns() + MSEC);
+		wait_until(a, deadline + 10 * MSEC);
 	}
 }
 
