@@ -102,6 +102,8 @@ module_param(max_user_timers, ulong, 0644);
 MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
 
 static struct workqueue_struct *twheel_workqueue;
+/* Wheels that wait for their turn there. */
+static atomic_t twheel_queued;
 
 /* Users */
 
@@ -354,6 +356,14 @@ static u64 share_turn(struct share *share, u64 host)
 	return share->turn - host;
 }
 
+static void twheel_queue(struct twheel *tw)
+{
+	lockdep_assert_held(&tw->lock);
+	atomic_inc(&twheel_queued);
+	if (!queue_work(twheel_workqueue, &tw->work))
+		atomic_dec(&twheel_queued);
+}
+
 static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 {
 	struct twheel *tw = container_of(hrtimer, struct twheel, hrtimer);
@@ -398,7 +408,7 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 				     false);
 	tw->left = twheel_behind(tw, now);
 	if (set_back || (waited && twheel_urgent(tw, now)))
-		queue_work(twheel_workqueue, &tw->work);
+		twheel_queue(tw);
 	spin_unlock(&tw->lock);
 	if (news)
 		twheel_wake(tw);
@@ -407,28 +417,35 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 
 /*
  * What softirq and readers left, in steps of the same size.  After each, it is the
- * turn of other wheels: their owners may be others.
+ * turn of other wheels, if any wait: their owners may be others.
  */
 static void twheel_work(struct work_struct *work)
 {
 	struct twheel *tw = container_of(work, struct twheel, work);
+	bool news, more, wait;
 	u32 expired;
-	bool news;
 	u64 now;
 
-	spin_lock_bh(&tw->lock);
-	now = twheel_now(tw);
-	tw->works++;
-	expired = timers_expired(&tw->timers);
-	timers_advance(&tw->timers, now, WHEEL_STEP);
-	news = twheel_has_news(tw, expired, now);
-	if (twheel_urgent(tw, now))
-		queue_work(twheel_workqueue, work);
-	else
-		twheel_program(tw, now, false);
-	spin_unlock_bh(&tw->lock);
-	if (news)
-		twheel_wake(tw);
+	atomic_dec(&twheel_queued);
+	do {
+		spin_lock_bh(&tw->lock);
+		now = twheel_now(tw);
+		tw->works++;
+		expired = timers_expired(&tw->timers);
+		timers_advance(&tw->timers, now, WHEEL_STEP);
+		news = twheel_has_news(tw, expired, now);
+		more = twheel_urgent(tw, now);
+		/* This one may, too: softirq finds it left. */
+		wait = more && atomic_read(&twheel_queued) > work_pending(work);
+		if (wait)
+			twheel_queue(tw);
+		else if (!more)
+			twheel_program(tw, now, false);
+		spin_unlock_bh(&tw->lock);
+		if (news)
+			twheel_wake(tw);
+		cond_resched();
+	} while (more && !wait);
 }
 
 /*
@@ -1388,7 +1405,8 @@ static int twheel_release(struct inode *inode, struct file *file)
 	tw->closing = true;
 	spin_unlock_bh(&tw->lock);
 	hrtimer_cancel(&tw->hrtimer);
-	cancel_work_sync(&tw->work);
+	if (cancel_work_sync(&tw->work))
+		atomic_dec(&twheel_queued);
 	user_uncharge(tw->user, wheel_timers_held(&tw->timers.wheel));
 	words_destroy(&tw->timers);
 	ring_free(&tw->ring);
