@@ -1208,7 +1208,9 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel *tw = iocb->ki_filp->private_data;
-	bool may_sleep = !(iocb->ki_filp->f_flags & O_NONBLOCK || iocb->ki_flags & IOCB_NOWAIT);
+	/* fcntl may change O_NONBLOCK at any time; each read goes by what it was at first. */
+	bool may_sleep = !(data_race(iocb->ki_filp->f_flags) & O_NONBLOCK ||
+			   iocb->ki_flags & IOCB_NOWAIT);
 	const size_t size = sizeof(struct twheel_event);
 	size_t room = iov_iter_count(to) / size, done = 0;
 	struct twheel_event *events;
