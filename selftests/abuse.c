@@ -104,14 +104,10 @@ static void ready(struct attacker *a)
 	__atomic_fetch_add(&a->stage->ready, 1, __ATOMIC_RELEASE);
 }
 
-/*
- * Attackers wait as hogs do.  Who sleeps is favoured by the scheduler on waking, up to a
- * tick of it: at the victim's cost, but without any wheel.
- */
-static void wait_until(struct attacker *a, __u64 when)
+static void wait_for_stop(struct attacker *a)
 {
-	while (!stopped(a) && now_ns() < when)
-		;
+	while (!stopped(a))
+		sleep_until(now_ns() + MSEC);
 }
 
 /* The attacks, and what they are compared with */
@@ -119,7 +115,8 @@ static void wait_until(struct attacker *a, __u64 when)
 static void compute(struct attacker *a)
 {
 	ready(a);
-	wait_until(a, ~0ULL);
+	while (!stopped(a))
+		;
 }
 
 /* 1 ns after the clock began, again and again: due at once, each time. */
@@ -142,7 +139,7 @@ static void periods_unread(struct attacker *a)
 	for (__u32 id = 0; id < a->timers; id++)
 		CHILD_CHECK(!arm_every(a->fd[0], id, start, TICK, 0));
 	ready(a);
-	wait_until(a, ~0ULL);
+	wait_for_stop(a);
 }
 
 static void all_in_one_slot(struct attacker *a)
@@ -154,7 +151,8 @@ static void all_in_one_slot(struct attacker *a)
 	while (!stopped(a)) {
 		deadline = now_ns() + a->timers * 2 * USEC + 50 * MSEC;
 		CHILD_CHECK(!arm_many(a->fd[0], a->timers, deadline, 0));
-		wait_until(a, deadline + 10 * MSEC);
+		while (!stopped(a) && now_ns() < deadline + 10 * MSEC)
+			sleep_until(now_ns() + MSEC);
 	}
 }
 
@@ -229,7 +227,8 @@ static void wheels_due_at_once(struct attacker *a)
 		deadline = now_ns() + a->wheels * MAX_PASS * USEC + 50 * MSEC;
 		for (__u32 i = 0; i < a->wheels && !stopped(a); i++)
 			CHILD_CHECK(!arm_many(a->fd[i], MAX_PASS, deadline, 0));
-		wait_until(a, deadline + 10 * MSEC);
+		while (!stopped(a) && now_ns() < deadline + 10 * MSEC)
+			sleep_until(now_ns() + MSEC);
 	}
 }
 
