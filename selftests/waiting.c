@@ -546,11 +546,20 @@ TEST_F(exclusive, one_event_wakes_one_waiter)
  */
 struct uring {
 	int fd;
+	struct iovec map[3];	/* submissions, completions, entries */
 	unsigned int *sq_tail, *sq_mask, *sq_array;
 	unsigned int *cq_head, *cq_tail, *cq_mask;
 	struct io_uring_sqe *sqes;
 	struct io_uring_cqe *cqes;
 };
+
+static void *uring_map(struct uring *r, unsigned int i, off_t offset, size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, offset);
+
+	r->map[i] = (struct iovec){ at, at == MAP_FAILED ? 0 : size };
+	return at;
+}
 
 static int uring_open(struct uring *r)
 {
@@ -560,12 +569,9 @@ static int uring_open(struct uring *r)
 	r->fd = syscall(__NR_io_uring_setup, 8, &p);
 	if (r->fd < 0)
 		return -errno;
-	sq = mmap(NULL, p.sq_off.array + p.sq_entries * sizeof(__u32),
-		  PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQ_RING);
-	cq = mmap(NULL, p.cq_off.cqes + p.cq_entries * sizeof(*r->cqes),
-		  PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_CQ_RING);
-	r->sqes = mmap(NULL, p.sq_entries * sizeof(*r->sqes),
-		       PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, IORING_OFF_SQES);
+	sq = uring_map(r, 0, IORING_OFF_SQ_RING, p.sq_off.array + p.sq_entries * sizeof(__u32));
+	cq = uring_map(r, 1, IORING_OFF_CQ_RING, p.cq_off.cqes + p.cq_entries * sizeof(*r->cqes));
+	r->sqes = uring_map(r, 2, IORING_OFF_SQES, p.sq_entries * sizeof(*r->sqes));
 	if (sq == MAP_FAILED || cq == MAP_FAILED || r->sqes == MAP_FAILED)
 		return -ENOMEM;
 	r->sq_tail = (void *)(sq + p.sq_off.tail);
@@ -576,6 +582,14 @@ static int uring_open(struct uring *r)
 	r->cq_mask = (void *)(cq + p.cq_off.ring_mask);
 	r->cqes = (void *)(cq + p.cq_off.cqes);
 	return 0;
+}
+
+/* What is mapped keeps the ring, and what it does, as its descriptor would. */
+static void uring_close(struct uring *r)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(r->map); i++)
+		munmap(r->map[i].iov_base, r->map[i].iov_len);
+	close(r->fd);
 }
 
 /* Submit one entry. */
@@ -664,7 +678,7 @@ FIXTURE_SETUP(uring)
 
 FIXTURE_TEARDOWN(uring)
 {
-	close(self->ring.fd);
+	uring_close(&self->ring);
 	close(self->fd);
 }
 
@@ -805,18 +819,26 @@ TEST_F(uring, poll_again_and_again)
 
 TEST_F(uring, ring_ends_with_a_read_under_way)
 {
-	struct twheel_event ev;
+	struct io_uring_sqe hold = { .opcode = IORING_OP_POLL_ADD };
+	struct uring ring;
+	int ends[2];
 
-	ASSERT_EQ(0, uring_submit(&self->ring, &self->read));
-	close(self->ring.fd);
-	ASSERT_EQ(0, uring_open(&self->ring));
-	/* The ring is taken down in its own time: another event for it. */
-	ASSERT_EQ(0, arm_in(self->fd, 1, 50 * MSEC, 0));
-	ASSERT_EQ(0, arm_in(self->fd, 2, 100 * MSEC, 7));
-	do {
-		ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
-	} while (ev.id != 2);
-	EXPECT_EQ(7, ev.cookie);
+	/* A ring ends in its own time: when its end of this pipe is closed. */
+	ASSERT_EQ(0, pipe(ends));
+	hold.fd = ends[1];
+	ASSERT_EQ(0, uring_open(&ring));
+	ASSERT_EQ(0, uring_submit(&ring, &self->read));
+	ASSERT_EQ(0, uring_submit(&ring, &hold));
+	close(ends[1]);
+	EXPECT_EQ(0, wheel_poll(ends[0], 0));
+	uring_close(&ring);
+	ASSERT_EQ(POLLHUP, wheel_poll(ends[0], NEVER_MS));
+	close(ends[0]);
+	/* Now nobody else takes the wheel's events. */
+	ASSERT_EQ(0, arm_in(self->fd, 1, 5 * MSEC, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 2, 10 * MSEC, 7));
+	ASSERT_EQ(2, collect(self->fd, self->ev, 2));
+	EXPECT_EQ(7, self->ev[1].cookie);
 }
 
 TEST_HARNESS_MAIN
