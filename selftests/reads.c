@@ -192,10 +192,13 @@ TEST_F(wheel, in_order_of_ticks)
 	__u32 seed = 1;
 	int i;
 
-	/* Armed in no order, over more than one turn of the lowest level. */
+	/*
+	 * Armed in no order, over some turns of the lowest level, and far apart: so
+	 * that no slot is heavy, which may be late among others if the host is.
+	 */
 	for (i = 0; i < NR; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i,
-				    base + next_random(&seed) % (150 * MSEC), 0));
+				    base + next_random(&seed) % (600 * MSEC), 0));
 	/* What is armed too late has no order. */
 	ASSERT_GT(base, now_ns());
 	ASSERT_TRUE(wait_expired(self->fd, NR));
@@ -350,7 +353,8 @@ TEST_F(wheel, periodic_unread_waits_as_one_event)
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_EQ(1, s.fired);
 	EXPECT_EQ(1, s.expired);
-	ASSERT_EQ(1, wheel_read(self->fd, ev, 4));
+	/* As the kernel has it: a period later there would be another. */
+	ASSERT_EQ(sizeof(*ev), read(self->fd, ev, sizeof(ev)));
 	EXPECT_EQ(first, ev[0].deadline);
 	EXPECT_LE(t.overruns, ev[0].overruns);
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
