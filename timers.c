@@ -646,15 +646,17 @@ static void timer_take(struct timers *ts, u32 id, const struct twheel_timer *rec
 {
 	struct wheel_node *node = wheel_node(&ts->wheel, id);
 	enum wheel_where where = wheel_where(node);
+	struct timer *t = timer_of(ts, id);
 
 	if (where != WHEEL_OUT)
 		wheel_unlink(&ts->wheel, id);
-	timer_of(ts, id)->deadline = record->deadline;
-	/* Stored only, so far: this is where it is found due. */
-	if (record->state == TWHEEL_STATE_EXPIRED && where != WHEEL_DUE) {
+	/* Stored only, so far, perhaps over its event: this is where it is found due. */
+	if (record->state == TWHEEL_STATE_EXPIRED &&
+	    (where != WHEEL_DUE || t->deadline != record->deadline)) {
 		node->expiry = now;
 		ts->fired++;
 	}
+	t->deadline = record->deadline;
 }
 
 /**

@@ -517,6 +517,36 @@ TEST(event_that_fired_before_it_was_due)
 	close(fd);
 }
 
+/* The same of a timer whose event waits: a store moves it on, and that passes too. */
+TEST(moved_event_that_fired_before_it_was_due)
+{
+	struct twheel_event ev[2] = {};
+	struct twheel_stats stats;
+	int fd = wheel_open(O_NONBLOCK);
+	__u64 *word = map_words(fd), due;
+	__u32 cursor = 0;
+
+	ASSERT_NE(MAP_FAILED, word);
+	if (!word)
+		SKIP(return, "this kernel has no words");
+	ASSERT_EQ(0, arm_at(fd, 5, 1, 0));
+	ASSERT_TRUE(wait_expired(fd, 1));
+	due = now_ns();
+	__atomic_store_n(&word[2 * 5], due, __ATOMIC_RELAXED);
+	/* Another shows that the wheel is past it. */
+	ASSERT_EQ(0, arm_at(fd, 6, due + 3 * MSEC, 0));
+	ASSERT_TRUE(wait_expired(fd, 2));
+	EXPECT_EQ(-EFAULT, wheel_list(fd, TWHEEL_IOC_DRAIN, nowhere(), 4, &cursor));
+	ASSERT_EQ(2, collect(fd, ev, 2));
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(ev[i].id == 5 ? due : due + 3 * MSEC, ev[i].deadline);
+		EXPECT_LE(ev[i].deadline, ev[i].fired);
+	}
+	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	EXPECT_EQ(3, stats.fired);
+	close(fd);
+}
+
 /*
  * The clock is set back while hrtimers are called that were due before: those that are
  * set again are due at once, by the time that the kernel still goes by, and so is the
