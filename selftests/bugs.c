@@ -31,7 +31,7 @@ TEST_F(wheel, cancel_in_its_own_event_loses_the_others)
 	__u64 begin = now_ns(), next = begin + 40 * MSEC, last = begin + 80 * MSEC;
 	struct twheel_event ev;
 
-	ASSERT_EQ(0, arm_every(self->fd, 1, begin + 10 * MSEC, 30 * MSEC, 0));
+	ASSERT_EQ(0, arm_every(self->fd, 1, begin + 10 * MSEC, 25 * MSEC, 0));
 	ASSERT_EQ(0, arm_at(self->fd, 2, next, 0));
 	ASSERT_EQ(0, arm_at(self->fd, 3, last, 0));
 	ASSERT_EQ(1, collect(self->fd, &ev, 1));
