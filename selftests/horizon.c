@@ -838,6 +838,32 @@ TEST_F(wheel, tickless_heavy)
 	EXPECT_EQ(10 * MAX_PASS, read_all(self->fd));
 }
 
+/* In order */
+
+TEST_F(wheel, in_order_of_ticks_from_heavy_slots)
+{
+	enum { NR = 1000 };
+	__u64 base = self->start + DAY, last = 0, when;
+	struct twheel_event ev[NR];
+	__u32 seed = 1;
+	int i;
+
+	/* Armed in no order, some hundred in each slot that has to come down. */
+	for (i = 0; i < NR; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i, base + next_random(&seed) % (150 * MS_TICK),
+				    0));
+	sleep_until(base + DAY);
+	ASSERT_EQ(NR, wheel_read(self->fd, ev, NR));
+	for (i = 0; i < NR; i++) {
+		when = tick_at(ev[i].deadline, MS_TICK);
+		EXPECT_LE(last, when)
+			TH_LOG("event %d", i);
+		EXPECT_LE(when, ev[i].fired);
+		EXPECT_GE(when + MS_TICK, ev[i].fired);
+		last = when;
+	}
+}
+
 /* Bounded */
 
 FIXTURE(million) {

@@ -194,7 +194,8 @@ TEST_F(wheel, in_order_of_ticks)
 
 	/*
 	 * Armed in no order, over some turns of the lowest level, and far apart: so
-	 * that no slot is heavy, which may be late among others if the host is.
+	 * that no slot is heavy, which may be late among others if the host is (such
+	 * slots in horizon.c, where time is exact).
 	 */
 	for (i = 0; i < NR; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i,
