@@ -771,7 +771,7 @@ WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int b
 	u32 expired = timers_expired(ts);
 	unsigned int done;
 
-	if (!ts->wheel.nr_levels)
+	if (!budget || !ts->wheel.nr_levels)
 		return 0;
 	done = wheel_advance(&ts->wheel, wheel_time(ts, now), now, budget);
 	ts->fired += timers_expired(ts) - expired;

@@ -215,30 +215,30 @@ static bool twheel_urgent(const struct twheel *tw, u64 now)
 	       !tw->closing;
 }
 
-static void twheel_start(struct twheel *tw, u64 next, u64 now)
+/* What the hrtimer is set to, by the host's clock. */
+static ktime_t twheel_expires(const struct twheel *tw, u64 now)
 {
-	u64 host = max(next, now + MIN_GAP) - tw->offset;
+	u64 host = max(tw->programmed, now + MIN_GAP) - tw->offset;
 
 	lockdep_assert_held(&tw->lock);
-	tw->programmed = next;
-	hrtimer_start(&tw->hrtimer, ns_to_ktime(min_t(u64, host, KTIME_MAX)),
-		      HRTIMER_MODE_ABS_SOFT);
+	return ns_to_ktime(min_t(u64, host, KTIME_MAX));
 }
 
 /*
- * Set the hrtimer to what has to happen next; if that is due already, to look again
- * a tick later, or after @wait ns.  An hrtimer that is set too soon, because a timer
- * was cancelled, is left alone: that is one empty look, and cheaper than moving it
- * at each cancel.  A reader who is @helping with what is due moves it away.
+ * Does the hrtimer have to be set, to tw->programmed?  That is what has to happen
+ * next; if it is due already, to look again a tick later, or after @wait ns.  An
+ * hrtimer that is set too soon, because a timer was cancelled, is left alone: that is
+ * one empty look, and cheaper than moving it at each cancel.  A reader who is @helping
+ * with what is due moves it away.
  */
-static void twheel_program_after(struct twheel *tw, u64 now, u64 wait, bool helping)
+static bool twheel_plan(struct twheel *tw, u64 now, u64 wait, bool helping)
 {
 	u64 next = timers_next(&tw->timers);
 	bool too_soon = false;
 
 	lockdep_assert_held(&tw->lock);
 	if (tw->closing)
-		return;
+		return false;
 	if (twheel_behind(tw, now)) {
 		u64 look = now + max(tw->timers.tick, wait);
 
@@ -253,14 +253,18 @@ static void twheel_program_after(struct twheel *tw, u64 now, u64 wait, bool help
 		if (tw->programmed != KTIME_MAX)
 			hrtimer_try_to_cancel(&tw->hrtimer);
 		tw->programmed = KTIME_MAX;
-	} else if (next < tw->programmed || too_soon) {
-		twheel_start(tw, next, now);
+		return false;
 	}
+	if (next >= tw->programmed && !too_soon)
+		return false;
+	tw->programmed = next;
+	return true;
 }
 
 static void twheel_program(struct twheel *tw, u64 now, bool helping)
 {
-	twheel_program_after(tw, now, 0, helping);
+	if (twheel_plan(tw, now, 0, helping))
+		hrtimer_start(&tw->hrtimer, twheel_expires(tw, now), HRTIMER_MODE_ABS_SOFT);
 }
 
 /*
@@ -370,7 +374,8 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	struct pass *p = this_cpu_ptr(&pass);
 	u64 host = ktime_get_ns(), now;
 	struct share *share;
-	bool news, waited, set_back;
+	bool queued, news, waited, set_back;
+	enum hrtimer_restart restart = HRTIMER_NORESTART;
 	unsigned int budget, done;
 	u32 expired;
 
@@ -387,7 +392,8 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	 * meanwhile.  This CPU goes on by the time before; what is set from here may be
 	 * due by that, again and again.
 	 */
-	set_back = !hrtimer_is_queued(hrtimer) &&
+	queued = hrtimer_is_queued(hrtimer);
+	set_back = !queued &&
 		   now - tw->offset < ktime_to_ns(hrtimer_get_expires(hrtimer));
 	tw->programmed = KTIME_MAX;
 	/* Nobody comes to read what is in a ring; nor does a reader empty a heavy slot. */
@@ -403,16 +409,22 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	news = twheel_has_news(tw, expired, now);
 	if (!news)
 		tw->idle_interrupts++;
-	if (!set_back)
-		twheel_program_after(tw, now, done < budget ? 0 : share_turn(share, host),
-				     false);
+	if (!set_back &&
+	    twheel_plan(tw, now, done < budget ? 0 : share_turn(share, host), false)) {
+		if (queued) {
+			hrtimer_start(hrtimer, twheel_expires(tw, now), HRTIMER_MODE_ABS_SOFT);
+		} else {
+			hrtimer_set_expires(hrtimer, twheel_expires(tw, now));
+			restart = HRTIMER_RESTART;
+		}
+	}
 	tw->left = twheel_behind(tw, now);
 	if (set_back || (waited && twheel_urgent(tw, now)))
 		twheel_queue(tw);
 	spin_unlock(&tw->lock);
 	if (news)
 		twheel_wake(tw);
-	return HRTIMER_NORESTART;
+	return restart;
 }
 
 /*
