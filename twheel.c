@@ -14,7 +14,7 @@
  * left, heavy slots included, is done by readers when they come, in steps of
  * the same bound: on the processor that wants the events, and without two of
  * them at odds over the lock.  The hrtimer looks again a tick later; if no
- * reader has come by then, a work item does it.  The hrtimer is programmed under
+ * reader has come by then, a thread does it.  The hrtimer is programmed under
  * the wheel's lock and nowhere else, never to a time that has passed, and never
  * sooner than MIN_GAP from now.
  *
@@ -101,9 +101,14 @@ static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
 module_param(max_user_timers, ulong, 0644);
 MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
 
-static struct workqueue_struct *twheel_workqueue;
-/* Wheels that wait for their turn there. */
-static atomic_t twheel_queued;
+/* Does what is left to do. */
+static struct kthread_worker *twheel_worker;
+
+/*
+ * Others come first, so that nobody gains by leaving much; but not by so much that a
+ * heavy slot is late because others compute.  It gets half as much as each of them.
+ */
+#define WORKER_NICE	3
 
 /* Users */
 
@@ -360,14 +365,6 @@ static u64 share_turn(struct share *share, u64 host)
 	return share->turn - host;
 }
 
-static void twheel_queue(struct twheel *tw)
-{
-	lockdep_assert_held(&tw->lock);
-	atomic_inc(&twheel_queued);
-	if (!queue_work(twheel_workqueue, &tw->work))
-		atomic_dec(&twheel_queued);
-}
-
 static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 {
 	struct twheel *tw = container_of(hrtimer, struct twheel, hrtimer);
@@ -420,7 +417,7 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 	}
 	tw->left = twheel_behind(tw, now);
 	if (set_back || (waited && twheel_urgent(tw, now)))
-		twheel_queue(tw);
+		kthread_queue_work(twheel_worker, &tw->work);
 	spin_unlock(&tw->lock);
 	if (news)
 		twheel_wake(tw);
@@ -431,33 +428,29 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
  * What softirq and readers left, in steps of the same size.  After each, it is the
  * turn of other wheels, if any wait: their owners may be others.
  */
-static void twheel_work(struct work_struct *work)
+static void twheel_work(struct kthread_work *work)
 {
 	struct twheel *tw = container_of(work, struct twheel, work);
-	bool news, more, wait;
 	u32 expired;
+	bool news;
 	u64 now;
 
-	atomic_dec(&twheel_queued);
-	do {
-		spin_lock_bh(&tw->lock);
-		now = twheel_now(tw);
-		tw->works++;
-		expired = timers_expired(&tw->timers);
-		timers_advance(&tw->timers, now, WHEEL_STEP);
-		news = twheel_has_news(tw, expired, now);
-		more = twheel_urgent(tw, now);
-		/* This one may, too: softirq finds it left. */
-		wait = more && atomic_read(&twheel_queued) > work_pending(work);
-		if (wait)
-			twheel_queue(tw);
-		else if (!more)
-			twheel_program(tw, now, false);
-		spin_unlock_bh(&tw->lock);
-		if (news)
-			twheel_wake(tw);
-		cond_resched();
-	} while (more && !wait);
+	spin_lock_bh(&tw->lock);
+	now = twheel_now(tw);
+	tw->works++;
+	expired = timers_expired(&tw->timers);
+	timers_advance(&tw->timers, now, WHEEL_STEP);
+	news = twheel_has_news(tw, expired, now);
+	if (twheel_urgent(tw, now))
+		kthread_queue_work(twheel_worker, work);
+	else
+		twheel_program(tw, now, false);
+	spin_unlock_bh(&tw->lock);
+	if (news)
+		twheel_wake(tw);
+	/* Else lazy preemption lets this thread go on until the next jiffy. */
+	if (test_thread_flag(TIF_NEED_RESCHED_LAZY))
+		schedule();
 }
 
 /*
@@ -1400,7 +1393,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	spin_lock_init(&tw->lock);
 	mutex_init(&tw->grow);
 	init_waitqueue_head(&tw->wait);
-	INIT_WORK(&tw->work, twheel_work);
+	kthread_init_work(&tw->work, twheel_work);
 	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
 	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
 	spin_lock_bh(&tw->lock);
@@ -1419,8 +1412,7 @@ static int twheel_release(struct inode *inode, struct file *file)
 	tw->closing = true;
 	spin_unlock_bh(&tw->lock);
 	hrtimer_cancel(&tw->hrtimer);
-	if (cancel_work_sync(&tw->work))
-		atomic_dec(&twheel_queued);
+	kthread_cancel_work_sync(&tw->work);
 	user_uncharge(tw->user, wheel_timers_held(&tw->timers.wheel));
 	words_destroy(&tw->timers);
 	ring_free(&tw->ring);
@@ -1476,13 +1468,13 @@ static int __init twheel_init(void)
 {
 	int ret;
 
-	/* However many wheels have work, it is no more than a process for each CPU. */
-	twheel_workqueue = alloc_workqueue("twheel", WQ_UNBOUND, num_online_cpus());
-	if (!twheel_workqueue)
-		return -ENOMEM;
+	twheel_worker = kthread_run_worker(0, "twheel");
+	if (IS_ERR(twheel_worker))
+		return PTR_ERR(twheel_worker);
+	set_user_nice(twheel_worker->task, WORKER_NICE);
 	ret = misc_register(&twheel_misc);
 	if (ret)
-		destroy_workqueue(twheel_workqueue);
+		kthread_destroy_worker(twheel_worker);
 	return ret;
 }
 module_init(twheel_init);
@@ -1490,7 +1482,7 @@ module_init(twheel_init);
 static void __exit twheel_exit(void)
 {
 	misc_deregister(&twheel_misc);
-	destroy_workqueue(twheel_workqueue);
+	kthread_destroy_worker(twheel_worker);
 }
 module_exit(twheel_exit);
 

@@ -12,7 +12,6 @@
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/wait.h>
-#include <linux/workqueue.h>
 
 #include "timers.h"
 #include "words.h"
@@ -61,7 +60,7 @@ struct twheel_user {
  * @ring: the event ring; its pages change under @grow, before there are timers,
  *	the rest is protected by @lock
  * @hrtimer: fires for what has to happen next; started under @lock
- * @work: does what softirq leaves
+ * @work: does what softirq and readers leave; queued under @lock
  * @wait: readers and pollers
  * @grow: only one adds memory or sets up; taken before @lock
  * @setup_done: setup was called; @grow
@@ -84,7 +83,7 @@ struct twheel {
 	u64			wakeups;
 	struct ring		ring;
 	struct hrtimer		hrtimer;
-	struct work_struct	work;
+	struct kthread_work	work;
 	wait_queue_head_t	wait;
 	struct mutex		grow;		/* before @lock */
 	bool			setup_done;

@@ -8,6 +8,7 @@
 #define TWHEEL_COMPAT_KERNEL_H
 
 #include <linux/hrtimer.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
@@ -34,6 +35,16 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 {
 	vma->vm_flags &= ~flags;
 }
+#endif
+
+/* It did more than to create it. */
+#ifndef kthread_run_worker
+#define kthread_run_worker	kthread_create_worker
+#endif
+
+/* Without lazy preemption, all is asked for at once. */
+#ifndef TIF_NEED_RESCHED_LAZY
+#define TIF_NEED_RESCHED_LAZY	TIF_NEED_RESCHED
 #endif
 
 /*
