@@ -408,6 +408,7 @@ static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
 		tw->idle_interrupts++;
 	if (!set_back &&
 	    twheel_plan(tw, now, done < budget ? 0 : share_turn(share, host), false)) {
+		/* Somebody has set it meanwhile; else to restart it is cheaper. */
 		if (queued) {
 			hrtimer_start(hrtimer, twheel_expires(tw, now), HRTIMER_MODE_ABS_SOFT);
 		} else {
