@@ -490,61 +490,72 @@ TEST(drain_that_looks_twice)
 	close(fd);
 }
 
-/*
- * Stored and never armed, its deadline has passed; a drain takes it, can't hand it
- * over and puts it back as an event, but when was it found due?
- */
-TEST(event_that_fired_before_it_was_due)
+/* A drain takes a timer, can't hand it over, and puts it back. */
+
+FIXTURE(drain) {
+	int fd;
+	__u64 *word;
+	__u32 cursor;
+};
+
+FIXTURE_SETUP(drain)
+{
+	self->fd = wheel_open(O_NONBLOCK);
+	self->word = map_words(self->fd);
+	ASSERT_NE(MAP_FAILED, self->word);
+	if (!self->word)
+		SKIP(return, "this kernel has no words");
+}
+
+FIXTURE_TEARDOWN(drain)
+{
+	close(self->fd);
+}
+
+static int drain_nowhere(int fd, __u32 *cursor)
+{
+	return wheel_list(fd, TWHEEL_IOC_DRAIN, nowhere(), 4, cursor);
+}
+
+/* Stored and never armed, its deadline has passed: when was it found due? */
+TEST_F(drain, event_that_fired_before_it_was_due)
 {
 	struct twheel_event ev = {};
 	struct twheel_stats stats;
-	int fd = wheel_open(O_NONBLOCK);
-	__u64 *word = map_words(fd), due;
-	__u32 cursor = 0;
+	__u64 due = now_ns();
 
-	ASSERT_NE(MAP_FAILED, word);
-	if (!word)
-		SKIP(return, "this kernel has no words");
-	due = now_ns();
-	word[2 * 5] = due;
-	EXPECT_EQ(-EFAULT, wheel_list(fd, TWHEEL_IOC_DRAIN, nowhere(), 4, &cursor));
-	ASSERT_EQ(1, collect(fd, &ev, 1));
+	self->word[2 * 5] = due;
+	EXPECT_EQ(-EFAULT, drain_nowhere(self->fd, &self->cursor));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
 	EXPECT_EQ(5, ev.id);
 	EXPECT_EQ(due, ev.deadline);
 	EXPECT_LE(due, ev.fired);
-	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	ASSERT_EQ(0, wheel_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.fired);
-	close(fd);
 }
 
 /* The same of a timer whose event waits: a store moves it on, and that passes too. */
-TEST(moved_event_that_fired_before_it_was_due)
+TEST_F(drain, moved_event_that_fired_before_it_was_due)
 {
 	struct twheel_event ev[2] = {};
 	struct twheel_stats stats;
-	int fd = wheel_open(O_NONBLOCK);
-	__u64 *word = map_words(fd), due;
-	__u32 cursor = 0;
+	__u64 due;
 
-	ASSERT_NE(MAP_FAILED, word);
-	if (!word)
-		SKIP(return, "this kernel has no words");
-	ASSERT_EQ(0, arm_at(fd, 5, 1, 0));
-	ASSERT_TRUE(wait_expired(fd, 1));
+	ASSERT_EQ(0, arm_at(self->fd, 5, 1, 0));
+	ASSERT_TRUE(wait_expired(self->fd, 1));
 	due = now_ns();
-	__atomic_store_n(&word[2 * 5], due, __ATOMIC_RELAXED);
+	__atomic_store_n(&self->word[2 * 5], due, __ATOMIC_RELAXED);
 	/* Another shows that the wheel is past it. */
-	ASSERT_EQ(0, arm_at(fd, 6, due + 3 * MSEC, 0));
-	ASSERT_TRUE(wait_expired(fd, 2));
-	EXPECT_EQ(-EFAULT, wheel_list(fd, TWHEEL_IOC_DRAIN, nowhere(), 4, &cursor));
-	ASSERT_EQ(2, collect(fd, ev, 2));
+	ASSERT_EQ(0, arm_at(self->fd, 6, due + 3 * MSEC, 0));
+	ASSERT_TRUE(wait_expired(self->fd, 2));
+	EXPECT_EQ(-EFAULT, drain_nowhere(self->fd, &self->cursor));
+	ASSERT_EQ(2, collect(self->fd, ev, 2));
 	for (int i = 0; i < 2; i++) {
 		EXPECT_EQ(ev[i].id == 5 ? due : due + 3 * MSEC, ev[i].deadline);
 		EXPECT_LE(ev[i].deadline, ev[i].fired);
 	}
-	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	ASSERT_EQ(0, wheel_stats(self->fd, &stats));
 	EXPECT_EQ(3, stats.fired);
-	close(fd);
 }
 
 /*
