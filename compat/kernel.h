@@ -37,12 +37,12 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 }
 #endif
 
-/* It did more than to create it. */
+/* Where to create a worker is to start it, too. */
 #ifndef kthread_run_worker
 #define kthread_run_worker	kthread_create_worker
 #endif
 
-/* Without lazy preemption, all is asked for at once. */
+/* Without lazy preemption there is one flag for both. */
 #ifndef TIF_NEED_RESCHED_LAZY
 #define TIF_NEED_RESCHED_LAZY	TIF_NEED_RESCHED
 #endif
