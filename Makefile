@@ -19,9 +19,10 @@ help:
 	@echo '  make demo         an epoll server with its idle timeouts in /dev/twheel'
 	@echo '  make check        all tests; the last line is the sum'
 	@echo '  make bench        measures against timerfd, POSIX timers, io_uring, and a heap,'
-	@echo '                    a wheel and a sweep in user space: 35 minutes'
-	@echo '                    (JSON=FILE, PLOT=FILE: where to write figures and picture)'
-	@echo '  make shell        a shell in a guest with twheel loaded'
+	@echo '                    a wheel and a sweep in user space: half an hour'
+	@echo '                    (JSON=FILE, PLOT=FILE: where to write figures and picture;'
+	@echo '                    RUNS=1: each figure once, not five times)'
+	@echo '  make shell        a shell in a guest: twheel loaded, twheel and twheel-demo there'
 	@echo '  make torture      random load while processors come and go; HOURS=0.5, on the'
 	@echo '                    kernel debug unless KERNEL= says'
 	@echo '  make static       checkpatch, sparse, coccicheck, kernel-doc, gcc, cppcheck,'
@@ -47,6 +48,8 @@ help:
 	@echo '                    DESTDIR= PREFIX=/usr/local'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
+	@echo '  make figures-update'
+	@echo '                    writes the figures of docs/bench.json into README'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
 	@echo '  make distclean    also the cache: $(CACHE)'
@@ -71,11 +74,9 @@ unload:
 	rmmod twheel
 
 tools:
-	@vm/deps tools
 	$(MAKE) -C tools
 
 lib:
-	@vm/deps lib
 	$(MAKE) -C lib
 
 install: tools lib
@@ -89,7 +90,10 @@ selftests:
 
 abi-update:
 	@vm/deps lib static
-	@vm/abi --update
+	@check/abi --update
+
+figures-update:
+	@check/figures --update
 
 fuzz:
 	@vm/deps fuzz
@@ -102,7 +106,7 @@ demo:
 	@vm/demo $(KERNEL)
 
 check:
-	@vm/check $(KERNELS)
+	@check/run $(KERNELS)
 
 bench:
 	@JSON=$(JSON) PLOT=$(PLOT) vm/bench $(KERNEL)
@@ -117,15 +121,14 @@ bench-instructions-update:
 	@bench/wheel/count update
 
 shell:
-	@vm/deps build boot
-	@vm/run $(KERNEL) --interactive -- sh
+	@vm/shell $(KERNEL)
 
 torture:
 	@vm/torture $(if $(findstring command,$(origin KERNEL)),$(KERNEL),debug) $(HOURS)
 
 static:
 	@vm/deps build tools lib source static
-	@vm/static $(KERNEL)
+	@check/static $(KERNEL)
 
 clean:
 	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
@@ -134,6 +137,6 @@ clean:
 distclean: clean
 	rm -rf $(CACHE)
 
-.PHONY: all help module load unload tools lib install selftests abi-update fuzz demo check \
-	torture bench bench-wheel bench-instructions bench-instructions-update shell \
-	static clean distclean
+.PHONY: all help module load unload tools lib install selftests abi-update figures-update \
+	fuzz demo check torture bench bench-wheel bench-instructions \
+	bench-instructions-update shell static clean distclean

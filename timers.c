@@ -1,142 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The timers of a wheel.
- *
- * Where a timer is, is told by the list that its node is in and by its
- * deadline; there is no other state to keep true:
- *
- *	list		deadline		state
- *	filed		its next		pending
- *	due queue	of its event		expired
- *	none		of its event		claimed: a read holds the event
- *	none or pool	TIMER_NONE		idle
- *	none or pool	TIMER_DELIVERED		delivered
+ * The timers of a wheel: what the calls do.  timer.h says what a timer is.
  *
  * A read claims events, copies them, and then commits them or puts them back,
- * with the lock dropped in between.  A claim lasts as long as nobody touches
- * the timer: an arm or a cancel of a claimed timer takes effect at once, and
- * commit and put back leave it alone.  That is how an event is never lost to a
- * fault, and how one that was cancelled is never put back.  A drain claims the
- * timers that it hands over in the same way.
+ * with the lock dropped in between, because a copy may fault and sleep.  A claim lasts
+ * as long as nobody touches the timer: an arm or a cancel of a claimed timer takes
+ * effect at once, and commit and put back then leave it alone.  So no event is lost to
+ * a fault, and none that was cancelled is put back.  A drain claims the timers that it
+ * hands over in the same way.
  *
- * Free ids: the kernel chooses from the pool, and when that is empty from the
- * ids below @fresh, downward from the top, where a daemon that numbers its own
- * timers from 0 comes last.
+ * Free ids: an arm may leave it to the kernel to choose one.  It takes that from the
+ * pool; if the pool is empty, from the ids below @fresh, downwards, so that it comes to
+ * those last which a daemon uses that numbers its own timers from 0.
  */
-#ifdef __KERNEL__
-#include <linux/ktime.h>
-#include <linux/math64.h>
-#endif
-
 #include "timers.h"
 #include "words.h"
 
-static_assert(sizeof(struct timer) == WHEEL_LOAD);
+static_assert(sizeof(struct timer) == WHEEL_OWNER_SIZE);
 static_assert(TWHEEL_MAX_CAPACITY == WHEEL_MAX_CAPACITY);
 static_assert(TWHEEL_MAX_LEVELS == WHEEL_MAX_LEVELS);
 static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
 
-/* What one timer costs to bring down, cautiously: ns. */
-#define MOVE_COST	1000
+/*
+ * Time in which one timer is brought down, cautiously: ns.  Softirq alone has this for
+ * certain, where one user's wheel is behind: 62 timers in 250 us (expiry.c).  A slot with
+ * many timers is opened so much earlier.
+ */
+#define MOVE_COST	4200
 
-/* Ids looked at for a list under one hold of the lock. */
+/* Ids that a list passes under one hold of the lock. */
 #define LIST_MAX	64
 
-/* Ids in use that are passed over for one arm; a hold has room for many arms. */
-#define PASS_OVER_MAX	8
+/* Timers that are checked under one hold of the lock, to find memory to give back. */
+#define TRIM_MAX	64
 
-/* Times and ticks */
-
-/* Ticks that have begun at a time; exact, and without a division. */
-static u64 ticks_of(const struct timers *ts, u64 ns)
-{
-	u64 ticks = mul_u64_u64_shr(ns, ts->reciprocal, 64);
-
-	/* The reciprocal is rounded down, so this may be one too few. */
-	return ticks + (ns - ticks * ts->tick >= ts->tick);
-}
+/* How often a chunk is begun anew because timers were armed meanwhile; then it stays. */
+#define TRIM_TRIES	8
 
 /*
- * Slack is kept in 8 bits, in ticks: up to 7 exactly, from there on the 4
- * highest bits and how far to shift them.
+ * Timers of a higher generation keep their memory.  Those that get new memory begin at the
+ * highest generation that went with the old, and must have as many left again before
+ * they come round to what a handle may still name.
  */
-static unsigned int slack_encode(u64 ticks)
-{
-	unsigned int shift;
+#define TRIM_GENERATION_MAX	(~0U / 2)
 
-	if (ticks < 8)
-		return ticks;
-	shift = fls64(ticks) - 4;
-	if (shift > 30)
-		return 255;
-	return (shift + 1) << 3 | ((ticks >> shift) & 7);
-}
-
-static u64 slack_decode(unsigned int slack)
-{
-	return slack < 8 ? slack : (8ULL | (slack & 7)) << ((slack >> 3) - 1);
-}
-
-/* The tick for a deadline: the first at or past it; with slack, the roundest. */
-static u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int slack)
-{
-	u64 begun = ticks_of(ts, deadline);
-	u64 first = begun + (begun * ts->tick != deadline);
-	u64 last = begun + slack_decode(slack);
-
-	if (last <= first)
-		return first;
-	/* Clear what lies below the highest bit in which they differ. */
-	return last & (~0ULL << (fls64((first - 1) ^ last) - 1));
-}
-
-/*
- * Where the wheel files a deadline.  Never behind its time, not even if a clock
- * was set back so often that ticks overflow.
- */
-static u64 file_tick(const struct timers *ts, u64 deadline, unsigned int slack)
-{
-	return max(expiry_of(ts, deadline, slack) + ts->shift, ts->wheel.at + 1);
-}
-
-static void timers_look(struct wheel *w, struct wheel_batch *batch);
-
-/*
- * The wheel's time.  It does not go back: when the clock was set back, the wheel
- * is that much further from now on, and each timer that is filed already finds
- * out when its tick comes, and is filed again.
- */
-static u64 wheel_time(struct timers *ts, u64 now)
-{
-	u64 tick = ticks_of(ts, now) + ts->shift, at = ts->wheel.at;
-
-	if (likely(tick >= at))
-		return tick;
-	ts->shift += at - tick;
-	ts->wheel.look = timers_look;
-	return at;
-}
-
-static u64 add_times(u64 a, u64 b)
-{
-	return min_t(u64, a + b, KTIME_MAX);
-}
-
-/* How many whole periods have passed since a deadline. */
-static u64 periods_passed(const struct timer *t, u64 now)
-{
-	if (!t->interval || now < t->deadline || now - t->deadline < t->interval)
-		return 0;
-	return div64_u64(now - t->deadline, t->interval);
-}
-
-/* Periods beyond the first that an event read now would tell. */
-static u64 overruns_of(const struct timer *t, u64 now)
-{
-	u64 overruns = periods_passed(t, now);
-
-	return t->count ? min(overruns, (u64)t->count - 1) : overruns;
-}
+/* Ids in use that are passed over under one hold of the lock, for all arms in it. */
+#define PASS_OVER_MAX	64
 
 /**
  * timers_setup() - make an empty set of timers that holds no memory
@@ -147,44 +56,40 @@ static u64 overruns_of(const struct timer *t, u64 now)
  * @tick: ns, not 0
  * @now: ns
  */
-WHEEL_API void timers_setup(struct timers *ts, u32 capacity, unsigned int levels,
-			    unsigned int slots, u64 tick, u64 now)
+TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int levels,
+			      unsigned int slots, u64 tick, u64 now)
 {
 	memset(ts, 0, sizeof(*ts));
 	ts->tick = tick;
 	ts->reciprocal = tick > 1 ? div64_u64(~0ULL, tick) : ~0ULL;
 	ts->fresh = capacity;
+	ts->turned = ticks_of(ts, now);
 	wheel_init(&ts->wheel, capacity, levels, slots,
-		   max(tick / MOVE_COST, (u64)1), ticks_of(ts, now));
+		   max(tick / MOVE_COST, (u64)1), ts->turned);
+}
+
+/* Time */
+
+/*
+ * What tick it is for the wheel.  Its time does not go back: when the clock was set back,
+ * the wheel is ahead of it by that much from now on.  Timers that were filed before
+ * then come out of their slots too early; words_look() files them again.
+ */
+static u64 wheel_time(struct timers *ts, u64 now)
+{
+	u64 tick = ticks_of(ts, now) + ts->shift, at = ts->wheel.at;
+
+	ts->now = now;
+	if (unlikely(tick < at)) {
+		ts->shift += at - tick;
+		ts->wheel.look = words_look;
+		tick = at;
+	}
+	ts->turned = tick;
+	return tick;
 }
 
 /* States */
-
-static struct timer *timer_of(const struct timers *ts, u32 id)
-{
-	return wheel_load(&ts->wheel, id);
-}
-
-/* Is a read or a drain holding it? */
-static bool timer_claimed(const struct timers *ts, u32 id)
-{
-	const struct timer *t = timer_of(ts, id);
-
-	return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT &&
-	       t->deadline != TIMER_NONE && t->deadline != TIMER_DELIVERED;
-}
-
-/* Is it still the claim that was made of this arming and deadline? */
-static bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 deadline)
-{
-	const struct timer *t = timer_of(ts, id);
-
-	return t->generation == generation && t->deadline == deadline &&
-	       wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT;
-}
-
-static enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline);
-static u64 word_deadline(const struct twheel_word *word);
 
 static enum twheel_state timer_state(const struct timers *ts, u32 id)
 {
@@ -194,81 +99,112 @@ static enum twheel_state timer_state(const struct timers *ts, u32 id)
 
 	if (word)
 		return word_state(ts, id, word_deadline(word));
+	/* Its tick may have come, though the wheel was not turned that far yet. */
 	if (where == WHEEL_FILED)
-		return TWHEEL_STATE_PENDING;
+		return unlikely(wheel_node(&ts->wheel, id)->expiry <= ts->turned) &&
+		       tick_passed(ts, t->deadline, t->slack) ? TWHEEL_STATE_EXPIRED
+							      : TWHEEL_STATE_PENDING;
 	if (where == WHEEL_DUE)
 		return TWHEEL_STATE_EXPIRED;
-	if (t->deadline == TIMER_NONE)
-		return TWHEEL_STATE_IDLE;
-	/* A periodic timer whose event is being read goes on. */
-	if (t->interval && t->deadline != TIMER_DELIVERED)
-		return TWHEEL_STATE_PENDING;
-	return TWHEEL_STATE_DELIVERED;
-}
-
-static bool state_armed(enum twheel_state state)
-{
-	return state == TWHEEL_STATE_PENDING || state == TWHEEL_STATE_EXPIRED;
-}
-
-/* A timer has ended; it is in no list. */
-static void timer_end(struct timers *ts, u32 id, u64 how)
-{
-	timer_of(ts, id)->deadline = how;
-	if (id >= ts->fresh)
-		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
-}
-
-/* A timer that is in no list has come due. */
-static void timer_due(struct timers *ts, u32 id, u64 now)
-{
-	wheel_node(&ts->wheel, id)->expiry = now;
-	wheel_push(&ts->wheel, id, WHEEL_DUE, false);
-	ts->fired++;
-}
-
-/* Go on with a timer that was taken out of its list. */
-static void timer_resume(struct timers *ts, u32 id, u64 now)
-{
-	const struct timer *t = timer_of(ts, id);
-
-	if (t->deadline > now) {
-		u64 expiry = file_tick(ts, t->deadline, t->slack);
-
-		wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
-	} else {
-		timer_due(ts, id, now);
-	}
+	/* A read holds its event, or a drain the timer, which then may not be due yet. */
+	if (timer_has_deadline(t))
+		return wheel_node(&ts->wheel, id)->expiry == WHEEL_NEVER ? TWHEEL_STATE_PENDING
+									 : TWHEEL_STATE_EXPIRED;
+	return t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
 }
 
 /* Free ids */
 
 /*
- * Find a free id without taking it. Returns 0, -ENOSPC if all are in use, or
- * -EAGAIN if that needs memory, or time without the lock.
+ * Put an id into the pool if it is free.  One that a store has cancelled may still be
+ * filed, or have an event that waits: it ends here.
  */
-static int free_id(struct timers *ts, u32 *id, enum timers_need *need)
+static bool pool_id(struct timers *ts, u32 id)
+{
+	struct twheel_word *word = word_of(ts, id);
+
+	switch (wheel_where(wheel_node(&ts->wheel, id))) {
+	case WHEEL_POOL:
+		return true;
+	case WHEEL_OUT:
+		if (timer_claimed(ts, id) || state_armed(timer_state(ts, id)))
+			return false;
+		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
+		return true;
+	default:
+		if (!word || word_deadline(word))
+			return false;
+		wheel_unlink(&ts->wheel, id);
+		word_let_go(ts, id, word);
+		return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_POOL;
+	}
+}
+
+/*
+ * May another id be passed over under this hold of the lock?  If not, whoever asks is
+ * about to give it up.
+ */
+static bool may_pass(struct timers *ts, struct timers_need *need)
+{
+	if (ts->passed++ < PASS_OVER_MAX)
+		return true;
+	ts->passed = 0;
+	need->what = TIMERS_NEED_NOTHING;
+	return false;
+}
+
+/*
+ * All ids are the pool's, and it is empty.  Only ids with words may be free all the
+ * same: nobody was told when a store cancelled them.  Returns 0 if one was found,
+ * -EAGAIN to go on, and -ENOSPC if the caller has seen as many as there are.
+ */
+static int search_pool(struct timers *ts, struct timers_need *need)
+{
+	const u32 capacity = ts->wheel.capacity;
+
+	while (ts->word && need->searched < capacity) {
+		u32 above = ts->search ? ts->search : capacity;
+		u32 id = above - 1;
+		bool words = ts->word[id / WORDS_PER_PAGE];
+
+		if (!may_pass(ts, need))
+			return -EAGAIN;
+		/* A page without words is one step. */
+		ts->search = words ? id : id & ~(WORDS_PER_PAGE - 1);
+		need->searched += above - ts->search;
+		if (words && pool_id(ts, id))
+			return 0;
+	}
+	return -ENOSPC;
+}
+
+/*
+ * Find a free id without taking it.  Returns 0; -ENOSPC, if all are in use; or -EAGAIN, if
+ * it needs memory first, or the lock has to be dropped for a moment, as @need says.
+ */
+static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 {
 	struct wheel_queue *pool = wheel_queue(&ts->wheel, WHEEL_POOL);
 
-	for (int looks = 0; pool->head == WHEEL_NIL; looks++) {
-		if (!ts->fresh)
-			return -ENOSPC;
+	while (pool->head == WHEEL_NIL && ts->fresh) {
 		*id = ts->fresh - 1;
 		if (!wheel_has(&ts->wheel, *id)) {
-			*need = TIMERS_NEED_CHUNK;
+			need->what = TIMERS_NEED_CHUNK;
+			need->id = *id;
 			return -EAGAIN;
 		}
-		if (looks == PASS_OVER_MAX) {
-			*need = TIMERS_NEED_NOTHING;
+		if (!may_pass(ts, need))
 			return -EAGAIN;
-		}
 		ts->fresh--;
-		/* One that a word has cancelled comes when the wheel finds out. */
-		if (wheel_where(wheel_node(&ts->wheel, *id)) == WHEEL_OUT &&
-		    !state_armed(timer_state(ts, *id)) && !timer_claimed(ts, *id))
-			wheel_push(&ts->wheel, *id, WHEEL_POOL, true);
+		pool_id(ts, *id);
 	}
+	if (pool->head == WHEEL_NIL) {
+		int ret = search_pool(ts, need);
+
+		if (ret)
+			return ret;
+	}
+	need->searched = 0;
 	*id = pool->head;
 	return 0;
 }
@@ -282,12 +218,12 @@ static int free_id(struct timers *ts, u32 *id, enum timers_need *need)
  *
  * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
  */
-WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
+TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
 {
 	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE |
 			  TWHEEL_ARM_STORED;
 
-	/* The plain one-shot, which is nearly all of them. */
+	/* A plain one-shot, as nearly all of them are, can have no other fault. */
 	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
 	      op->interval | op->slack) && op->id < ts->wheel.capacity)
 		return 0;
@@ -297,9 +233,9 @@ WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *
 		return -EINVAL;
 	if (op->flags & TWHEEL_ARM_STORED) {
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
-		    op->slack || op->cookie || op->count || op->generation)
+		    op->slack || op->cookie || (op->generation && !op->count))
 			return -EINVAL;
-		return op->id < ts->wheel.capacity ? 0 : -ERANGE;
+		return op->id < ts->wheel.capacity && op->count <= TWHEEL_MAX_COUNT ? 0 : -ERANGE;
 	}
 	if (op->flags & TWHEEL_ARM_NEW && op->flags & TWHEEL_ARM_MOVE)
 		return -EINVAL;
@@ -324,7 +260,7 @@ WHEEL_API int timers_check_arm(const struct timers *ts, const struct twheel_op *
  *
  * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
  */
-WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_op *op)
+TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel_op *op)
 {
 	if (op->flags)
 		return -EOPNOTSUPP;
@@ -334,41 +270,18 @@ WHEEL_API int timers_check_cancel(const struct timers *ts, const struct twheel_o
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 }
 
-/*
- * Does a timer need a level that is not there yet?  Now, or for a later period,
- * or when its clock is set back: there will be no memory for it then.
- */
-static bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
-			  u64 interval, u64 now)
-{
-	const struct wheel *w = &ts->wheel;
-	u64 period = 0;
-
-	if (expiry && wheel_level_missing(w, level))
-		return true;
-	if (interval) {
-		period = file_tick(ts, add_times(now, interval), 0) + 1;
-		if (wheel_level_missing(w, wheel_level(w, period)))
-			return true;
-	}
-	return ts->settable && wheel_reach_missing(w, max(expiry, period));
-}
-
-#include "words.c"
-
 /**
  * timers_arm() - arm or move a timer
  * @ts: the timers, turned to @now
  * @op: one that timers_check_arm() passed; the results are written to it
  * @now: ns
- * @need: what is missing, with -EAGAIN
- * @need_id: for which id, with TIMERS_NEED_CHUNK
+ * @need: what is missing, with -EAGAIN; the same for all tries of an arm
  *
  * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
  * again; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
  */
-WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
-			 enum timers_need *need, u32 *need_id)
+TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
+			   struct timers_need *need)
 {
 	struct wheel *w = &ts->wheel;
 	enum twheel_state state = TWHEEL_STATE_IDLE;
@@ -378,16 +291,15 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
 	struct twheel_word *word;
 	struct timer *t;
-	u32 id = op->id;
+	u32 id = op->id == TWHEEL_ID_ANY ? op->id : known_id(ts, op->id);
 	int ret;
 
 	if (unlikely(op->flags & TWHEEL_ARM_STORED))
 		return words_arm(ts, op, now, need);
 	if (unlikely(id == TWHEEL_ID_ANY)) {
-		ret = free_id(ts, need_id, need);
+		ret = free_id(ts, &id, need);
 		if (ret)
 			return ret;
-		id = *need_id;
 		t = timer_of(ts, id);
 	} else if (likely(wheel_has(w, id))) {
 		t = timer_of(ts, id);
@@ -403,8 +315,8 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			return -ESTALE;
 		if (op->flags & TWHEEL_ARM_MOVE)
 			return -ENOENT;
-		*need = TIMERS_NEED_CHUNK;
-		*need_id = id;
+		need->what = TIMERS_NEED_CHUNK;
+		need->id = id;
 		return -EAGAIN;
 	}
 
@@ -415,12 +327,24 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		level = wheel_level(w, expiry);
 	}
 	if (unlikely(level_missing(ts, expiry, level, op->interval, now))) {
-		*need = TIMERS_NEED_LEVEL;
+		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
 
 	/* From here on nothing fails. */
-	if (!++t->generation)
+	word = word_of(ts, id);
+	if (unlikely(word)) {
+		u64 before = word_exchange(word, deadline);
+
+		/*
+		 * This is the state that the exchange has put an end to: who takes events by
+		 * the word can't have the one that is told of here.
+		 */
+		if (op->id != TWHEEL_ID_ANY)
+			state = word_state(ts, id, before);
+	}
+	t->generation = max(t->generation, ts->trimmed) + 1;
+	if (!t->generation)
 		t->generation = 1;
 	t->cookie = op->cookie;
 	t->deadline = deadline;
@@ -432,9 +356,6 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	op->generation = t->generation;
 	op->state = state;
 
-	word = word_of(ts, id);
-	if (unlikely(word))
-		xchg(&word->deadline, deadline);
 	where = wheel_where(wheel_node(w, id));
 	if (likely(deadline > now)) {
 		if (unlikely(where == WHEEL_DUE || where == WHEEL_POOL))
@@ -455,15 +376,16 @@ WHEEL_API int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 
 /**
  * timers_cancel() - make sure that a timer is not armed
- * @ts: the timers
+ * @ts: the timers, turned to the time that it is
  * @op: one that timers_check_cancel() passed; the results are written to it
  *
  * Return: 0, or -ESTALE.
  */
-WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
+TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op)
 {
-	struct twheel_word *word = word_of(ts, op->id);
-	u32 id = op->id;
+	u32 id = known_id(ts, op->id);
+	struct twheel_word *word = word_of(ts, id);
+	enum wheel_where where;
 	struct timer *t;
 
 	op->state = TWHEEL_STATE_IDLE;
@@ -473,16 +395,23 @@ WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	op->generation = t->generation;
-	op->state = word ? word_state(ts, id, word_cancel(word)) : timer_state(ts, id);
+	if (word) {
+		u64 before = word_exchange(word, 0);
+
+		op->state = word_state(ts, id, before);
+	} else {
+		op->state = timer_state(ts, id);
+	}
 	if (state_armed(op->state))
 		ts->cancels++;
-	/* With a word it stays filed: that is found out when it is looked at. */
-	if (word && wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_FILED)
-		return 0;
-	if (timer_claimed(ts, id)) {
-		timer_end(ts, id, TIMER_NONE);
-	} else if (wheel_where(wheel_node(&ts->wheel, id)) != WHEEL_OUT && state_armed(op->state)) {
+	where = wheel_where(wheel_node(&ts->wheel, id));
+	if (where == WHEEL_FILED || where == WHEEL_DUE) {
 		wheel_unlink(&ts->wheel, id);
+		if (word)
+			word_let_go(ts, id, word);
+		else
+			timer_end(ts, id, TIMER_NONE);
+	} else if (timer_claimed(ts, id)) {
 		timer_end(ts, id, TIMER_NONE);
 	}
 	return 0;
@@ -495,24 +424,24 @@ WHEEL_API int timers_cancel(struct timers *ts, struct twheel_op *op)
 static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
 {
 	const struct twheel_word *word = word_of(ts, id);
-	const struct timer *t = timer_of(ts, id);
-	u64 deadline = word ? word_deadline(word) : t->deadline;
+	struct timer t = *timer_of(ts, id);
+	u64 deadline = word ? word_deadline(word) : t.deadline;
 	enum twheel_state state = word ? word_state(ts, id, deadline) : timer_state(ts, id);
 
 	*record = (struct twheel_timer){
 		.id		= id,
-		.generation	= t->generation,
+		.generation	= t.generation,
 		.state		= state,
 	};
 	if (!state_armed(state))
 		return false;
-	record->count = t->count;
-	record->cookie = t->cookie;
+	record->count = t.count;
+	record->cookie = t.cookie;
 	record->deadline = deadline;
 	record->remaining = deadline > now ? deadline - now : 0;
-	record->interval = t->interval;
-	record->slack = slack_decode(t->slack) * ts->tick;
-	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(t, now) : 0;
+	record->interval = t.interval;
+	record->slack = slack_decode(t.slack) * ts->tick;
+	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(&t, deadline, now) : 0;
 	return true;
 }
 
@@ -524,17 +453,19 @@ static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_t
  *
  * Return: 0, -ERANGE or -ESTALE.
  */
-WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u64 now)
+TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now)
 {
 	u32 id = record->id, generation = record->generation;
 
 	if (id >= ts->wheel.capacity)
 		return -ERANGE;
+	id = known_id(ts, id);
 	*record = (struct twheel_timer){ .id = id };
 	if (!wheel_has(&ts->wheel, id))
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
 		return -ESTALE;
+	wheel_time(ts, now);
 	timer_tell(ts, id, now, record);
 	return 0;
 }
@@ -548,19 +479,20 @@ WHEEL_API int timers_get(const struct timers *ts, struct twheel_timer *record, u
  * @nr: how many; of more than TIMERS_CLAIM_MAX, these
  * @now: ns
  *
- * Each is claimed until timers_commit() or timers_put_back().
+ * Each is claimed until timers_commit() or timers_put_back(); @claims is the claim's number.
  *
  * Return: how many.
  */
-WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
-				    unsigned int nr, u64 now)
+TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
+				      unsigned int nr, u64 now)
 {
 	u32 ids[TIMERS_CLAIM_MAX];
 
+	ts->claims++;
 	nr = wheel_take_due(&ts->wheel, ids, min(nr, TIMERS_CLAIM_MAX));
 	for (unsigned int n = 0; n < nr; n++) {
 		const struct timer *t = timer_of(ts, ids[n]);
-		u64 overruns = overruns_of(t, now);
+		u64 overruns = overruns_of(t, t->deadline, now);
 		bool last = !t->interval || (t->count && overruns + 1 >= t->count);
 
 		events[n] = (struct twheel_event){
@@ -572,6 +504,7 @@ WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *even
 			.overruns	= overruns,
 			.flags		= last ? TWHEEL_EVENT_LAST : 0,
 		};
+		timer_claim(ts, ids[n]);
 	}
 	return nr;
 }
@@ -581,42 +514,49 @@ WHEEL_API unsigned int timers_claim(struct timers *ts, struct twheel_event *even
  * @ts: the timers, turned to @now
  * @events: from timers_claim()
  * @nr: how many
+ * @claim: the claim's number
  * @now: ns
  *
- * Periodic timers are filed for their next period, in phase.
+ * Periodic timers are filed for their next period, in phase.  With its last event a
+ * timer's interval and count are gone.
  *
- * Return: how many count.  If not all, the next one is stale: it was cancelled or
- * moved by a store meanwhile.  It must not reach the reader; those behind it can
- * be committed still.
+ * Return: how many count.  If not all, the next one is stale: its timer was armed or
+ * cancelled meanwhile, by a call or a store.  It must not reach the reader; those
+ * behind it can be committed still.
  */
-WHEEL_API unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
-				     unsigned int nr, u64 now)
+TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
+				       unsigned int nr, u32 claim, u64 now)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_event *event = &events[i];
 		struct twheel_word *word = word_of(ts, event->id);
-		struct timer *t = timer_of(ts, event->id);
 		bool last = event->flags & TWHEEL_EVENT_LAST;
-		bool holds = claim_holds(ts, event->id, event->generation, event->deadline);
-		u64 next = last ? 0 : add_times(event->deadline,
-						(event->overruns + 1) * t->interval);
+		struct timer *t;
+		u64 next;
 
+		/*
+		 * Who has armed or cancelled the timer meanwhile was told that its event was
+		 * taken back; what its word holds belongs to the later arming.
+		 */
+		if (!claim_holds(ts, event->id, event->generation, event->deadline, claim))
+			return i;
+		t = timer_of(ts, event->id);
+		next = last ? 0 : add_times(event->deadline, (event->overruns + 1) * t->interval);
 		if (unlikely(word) && !word_take(word, event->deadline, next)) {
-			if (holds)
-				word_restart(ts, event->id, word);
+			word_restart(ts, event->id, word);
 			return i;
 		}
 		ts->delivered++;
 		ts->overruns += event->overruns;
-		if (!holds)
-			continue;
 		if (last) {
+			/* Armed by a store from here on, it is a one-shot. */
+			t->interval = 0;
+			t->count = 0;
 			timer_end(ts, event->id, TIMER_DELIVERED);
 			continue;
 		}
 		t->deadline = next;
-		if (t->count)
-			t->count -= event->overruns + 1;
+		timer_count(t, event->overruns + 1);
 		timer_resume(ts, event->id, now);
 		if (unlikely(word))
 			word_promise(ts, event->id, word);
@@ -629,34 +569,58 @@ WHEEL_API unsigned int timers_commit(struct timers *ts, const struct twheel_even
  * @ts: the timers
  * @events: from timers_claim()
  * @nr: how many
+ * @claim: the claim's number
  */
-WHEEL_API void timers_put_back(struct timers *ts, const struct twheel_event *events,
-			       unsigned int nr)
+TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *events,
+				 unsigned int nr, u32 claim)
 {
 	while (nr--)
 		if (claim_holds(ts, events[nr].id, events[nr].generation,
-				events[nr].deadline))
-			wheel_push(&ts->wheel, events[nr].id, WHEEL_DUE, true);
+				events[nr].deadline, claim))
+			timer_queue(ts, events[nr].id, true);
 }
 
 /* Enumeration */
 
-/* Claim a timer that a drain has told of. */
-static void timer_take(struct timers *ts, u32 id, const struct twheel_timer *record, u64 now)
+/*
+ * Tell a drain about a timer and claim it.  While it is claimed the wheel does not come to
+ * it, so its word must promise nothing: what is stored from then on takes a call, which
+ * voids the claim.  Returns whether the timer is armed; else it is not claimed.
+ */
+static bool timer_take(struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
 {
 	struct wheel_node *node = wheel_node(&ts->wheel, id);
 	enum wheel_where where = wheel_where(node);
+	struct twheel_word *word = word_of(ts, id);
 	struct timer *t = timer_of(ts, id);
 
-	if (where != WHEEL_OUT)
+	if (word && where == WHEEL_FILED) {
 		wheel_unlink(&ts->wheel, id);
-	/* Stored only, so far, perhaps over its event: this is where it is found due. */
-	if (record->state == TWHEEL_STATE_EXPIRED &&
-	    (where != WHEEL_DUE || t->deadline != record->deadline)) {
+		node->expiry = WHEEL_NEVER;
+		WRITE_ONCE(word->promise, 0);
+		/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
+		smp_mb();
+	}
+	if (!timer_tell(ts, id, now, record)) {
+		if (word && where == WHEEL_FILED)
+			timer_end(ts, id, TIMER_NONE);
+		return false;
+	}
+	if (wheel_where(node) != WHEEL_OUT)
+		wheel_unlink(&ts->wheel, id);
+	if (record->state == TWHEEL_STATE_PENDING) {
+		node->expiry = WHEEL_NEVER;
+	} else if (where != WHEEL_DUE || t->deadline != record->deadline) {
+		/*
+		 * It is due, and was not found yet; or its deadline was only stored so
+		 * far, perhaps over that of an event.  So it is found here.
+		 */
 		node->expiry = now;
 		ts->fired++;
 	}
 	t->deadline = record->deadline;
+	timer_claim(ts, id);
+	return true;
 }
 
 /**
@@ -665,31 +629,33 @@ static void timer_take(struct timers *ts, u32 id, const struct twheel_timer *rec
  * @records: where to write
  * @nr: how many at the most
  * @cursor: the id to start from; moved on
- * @drain: also claim each, until timers_drained() or timers_undrain()
+ * @drain: also claim each, until timers_drained() or timers_undrain(); @claims is the
+ *	claim's number
  * @now: ns
  *
- * Looks at a bounded number of ids; the end is when @cursor is the capacity.
+ * Passes LIST_MAX ids at the most, armed or not; the end is when @cursor is the capacity.
  *
  * Return: how many were written.
  */
-WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				   unsigned int nr, u32 *cursor, bool drain,
-				   u64 now)
+TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
+				     unsigned int nr, u32 *cursor, bool drain,
+				     u64 now)
 {
 	struct wheel *w = &ts->wheel;
 	unsigned int n = 0;
 	u32 id = *cursor;
 
-	for (int looks = 0; looks < LIST_MAX && n < nr && id < w->capacity; looks++) {
+	ts->claims += drain;
+	wheel_time(ts, now);
+	for (int passed = 0; passed < LIST_MAX && n < nr && id < w->capacity; passed++) {
+		id = known_id(ts, id);
 		if (!wheel_has(w, id)) {
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}
-		if (!timer_claimed(ts, id) && timer_tell(ts, id, now, &records[n])) {
-			if (drain)
-				timer_take(ts, id, &records[n], now);
-			n++;
-		}
+		if (!timer_claimed(ts, id))
+			n += drain ? timer_take(ts, id, now, &records[n])
+				   : timer_tell(ts, id, now, &records[n]);
 		id++;
 	}
 	*cursor = min(id, w->capacity);
@@ -701,23 +667,29 @@ WHEEL_API unsigned int timers_list(struct timers *ts, struct twheel_timer *recor
  * @ts: the timers
  * @records: from timers_list()
  * @nr: how many
+ * @claim: the claim's number
+ *
+ * Return: how many count.  If not all, the next one was armed or cancelled meanwhile, by
+ * a call or a store.  It must not reach the caller; those behind it can be told still.
  */
-WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *records,
-			      unsigned int nr)
+TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_timer *records,
+					unsigned int nr, u32 claim)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_timer *r = &records[i];
 		struct twheel_word *word;
 
-		if (!claim_holds(ts, r->id, r->generation, r->deadline))
-			continue;
-		ts->cancels++;
+		if (!claim_holds(ts, r->id, r->generation, r->deadline, claim))
+			return i;
 		word = word_of(ts, r->id);
-		if (word && !word_drain(word, r->deadline))
+		if (word && !word_take(word, r->deadline, 0)) {
 			word_restart(ts, r->id, word);
-		else
-			timer_end(ts, r->id, TIMER_NONE);
+			return i;
+		}
+		ts->cancels++;
+		timer_end(ts, r->id, TIMER_NONE);
 	}
+	return nr;
 }
 
 /**
@@ -725,19 +697,20 @@ WHEEL_API void timers_drained(struct timers *ts, const struct twheel_timer *reco
  * @ts: the timers, turned to @now
  * @records: from timers_list()
  * @nr: how many
+ * @claim: the claim's number
  * @now: ns
  */
-WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *records,
-			      unsigned int nr, u64 now)
+TWHEEL_PART void timers_undrain(struct timers *ts, const struct twheel_timer *records,
+				unsigned int nr, u32 claim, u64 now)
 {
 	while (nr--) {
 		const struct twheel_timer *r = &records[nr];
 		struct twheel_word *word;
 
-		if (!claim_holds(ts, r->id, r->generation, r->deadline))
+		if (!claim_holds(ts, r->id, r->generation, r->deadline, claim))
 			continue;
 		if (r->state == TWHEEL_STATE_EXPIRED)
-			wheel_push(&ts->wheel, r->id, WHEEL_DUE, true);
+			timer_queue(ts, r->id, true);
 		else
 			timer_resume(ts, r->id, now);
 		word = word_of(ts, r->id);
@@ -746,16 +719,98 @@ WHEEL_API void timers_undrain(struct timers *ts, const struct twheel_timer *reco
 	}
 }
 
-/* Time */
+/* Memory */
+
+/* Go on with the next chunk, or with this one anew. */
+static void trim_begin(struct timers_trim *trim, u32 id)
+{
+	trim->tries = id == trim->id ? trim->tries + 1 : 0;
+	trim->id = id;
+	trim->step = 0;
+}
 
 /**
- * timers_turn() - before timers are armed, committed or put back
+ * timers_trim() - find memory of timers that can be given back
+ * @ts: the timers
+ * @trim: how far the walk over them has come; all zeroes to begin
+ *
+ * Call it until @trim->id is the capacity, with the lock held around each call; it checks
+ * TRIM_MAX timers at the most.  No memory may be added while the walk lasts.
+ *
+ * A chunk is passed through twice.  First all of its timers must be idle, or it stays.
+ * Then they are taken out of the pool; from there on their ids count as never chosen,
+ * so that an arm which leaves the id to the kernel finds them as such.  A timer that is
+ * armed meanwhile, in whatever chunk, has the chunk begun anew, a few times.
+ *
+ * Return: a chunk that the wheel has no more, for wheel_chunk_free(); or one
+ * without nodes.
+ */
+TWHEEL_PART struct wheel_chunk timers_trim(struct timers *ts, struct timers_trim *trim)
+{
+	struct wheel *w = &ts->wheel;
+
+	for (unsigned int n = 0; n < TRIM_MAX && trim->id < w->capacity; n++) {
+		u32 end = min(trim->id + WHEEL_CHUNK_TIMERS, w->capacity);
+		u32 nr = end - trim->id, id = trim->id + trim->step % nr;
+		const struct timer *t;
+
+		if (!wheel_has(w, trim->id) || word_of(ts, trim->id)) {
+			trim_begin(trim, end);
+			continue;
+		}
+		if (!trim->step) {
+			trim->arms = ts->arms;
+			trim->highest = 0;
+		} else if (trim->arms != ts->arms || (trim->step > nr && ts->fresh < end)) {
+			trim_begin(trim, trim->tries < TRIM_TRIES ? trim->id : end);
+			continue;
+		}
+		t = timer_of(ts, id);
+		if (timer_has_deadline(t) || t->generation > TRIM_GENERATION_MAX) {
+			trim_begin(trim, end);
+			continue;
+		}
+		trim->highest = max(trim->highest, t->generation);
+		if (trim->step == nr)
+			ts->fresh = max(ts->fresh, end);
+		if (trim->step >= nr && wheel_where(wheel_node(w, id)) == WHEEL_POOL)
+			wheel_unlink(w, id);
+		if (++trim->step == 2 * nr) {
+			struct wheel_chunk chunk = wheel_remove_chunk(w, id);
+
+			ts->trimmed = max(ts->trimmed, trim->highest);
+			trim_begin(trim, end);
+			return chunk;
+		}
+	}
+	return (struct wheel_chunk){};
+}
+
+/* Turning */
+
+/**
+ * timers_turn() - say what time it is, before timers are armed, cancelled or committed
  * @ts: the timers
  * @now: ns
+ *
+ * A timer whose tick has come by @now is expired from here on for all who ask, also
+ * if timers_advance() has yet to find it.
  */
-WHEEL_API void timers_turn(struct timers *ts, u64 now)
+TWHEEL_PART void timers_turn(struct timers *ts, u64 now)
 {
 	wheel_turn(&ts->wheel, wheel_time(ts, now));
+}
+
+/**
+ * timers_behind() - is something due that is not found yet?
+ * @ts: the timers
+ * @now: ns
+ *
+ * Return: whether it is.  A heavy slot that comes down ahead of time is not counted.
+ */
+TWHEEL_PART bool timers_behind(struct timers *ts, u64 now)
+{
+	return timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, wheel_time(ts, now));
 }
 
 /**
@@ -764,9 +819,9 @@ WHEEL_API void timers_turn(struct timers *ts, u64 now)
  * @now: ns
  * @budget: how many to handle at the most
  *
- * Return: how many were handled. Less than @budget: all that are due.
+ * Return: how many were handled; if that is less than @budget, all that are due.
  */
-WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget)
+TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget)
 {
 	u32 expired = timers_expired(ts);
 	unsigned int done;
@@ -774,22 +829,9 @@ WHEEL_API unsigned int timers_advance(struct timers *ts, u64 now, unsigned int b
 	if (!budget || !ts->wheel.nr_levels)
 		return 0;
 	done = wheel_advance(&ts->wheel, wheel_time(ts, now), now, budget);
-	ts->fired += timers_expired(ts) - expired;
+	if (timers_expired(ts) != expired) {
+		ts->fired += timers_expired(ts) - expired;
+		events_wait(ts);
+	}
 	return done;
-}
-
-/**
- * timers_next() - when timers_advance() must be called
- * @ts: the timers
- *
- * Return: ns; KTIME_MAX: never; 0: at once.
- */
-WHEEL_API u64 timers_next(const struct timers *ts)
-{
-	u64 next = wheel_next(&ts->wheel);
-
-	if (next <= ts->shift)
-		return 0;
-	next -= ts->shift;
-	return next < KTIME_MAX / ts->tick ? next * ts->tick : KTIME_MAX;
 }

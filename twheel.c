@@ -2,82 +2,61 @@
 /*
  * /dev/twheel: timers for daemons that hold a million of them.
  *
- * Each open file is a wheel: ioctls arm and cancel its timers, an hrtimer is
- * set to the soonest thing that has to happen, and what comes due waits for
- * read() and poll().  What a timer is and how the wheel turns is in timers.c
- * and wheel.c; here is what makes a device of them: time, memory, limits,
- * locks, and everything a stranger may pass in.
+ * Each open file is a wheel: ioctls arm and cancel its timers, and what comes due
+ * waits for read() and poll(), or goes to an event ring.  What a timer is and how the
+ * wheel turns is in timer.h and wheel.c, who pays in users.c, whose time it takes in
+ * expiry.c; here is what makes a device of them: the clock, locks, and everything that
+ * a stranger may pass in.
  *
- * Expiry.  The hrtimer runs in softirq context and handles a bounded number
- * of timers, counted over all wheels of the CPU, and wakes who waits.  Where
- * there are several users, none has all of that, with however many wheels.  What is
- * left, heavy slots included, is done by readers when they come, in steps of
- * the same bound: on the processor that wants the events, and without two of
- * them at odds over the lock.  The hrtimer looks again a tick later; if no
- * reader has come by then, a thread does it.  The hrtimer is programmed under
- * the wheel's lock and nowhere else, never to a time that has passed, and never
- * sooner than MIN_GAP from now.
+ * Turning.  Softirq turns a wheel through a bounded number of timers when expiry.c
+ * says that it is its turn.  What is left then is done by those who read and poll, in
+ * steps of the same bound: on the processor that wants the events, in the time of who
+ * wants them.  With ENOUGH_UNREAD events unread softirq does no more for the wheel: a
+ * program that does nothing but sleep causes no interrupts.
  *
- * Time.  A wheel's time is that of its clock, in the time namespace in which
- * it was opened.  The clock is read under the wheel's lock, so that time does
- * not go back from one holder to the next, unless somebody sets the clock: the
- * hrtimers of such a clock know by themselves when it is set forward, and when
- * it was set back is noticed in timers.c.
+ * Time.  A wheel's time is that of its clock, in the time namespace in which it was
+ * opened.  The clock is read under the wheel's lock, so that time does not go back
+ * from one holder to the next, unless somebody sets the clock: hrtimers know by
+ * themselves when a clock is set forward, and when it was set back is noticed in
+ * timers.c.
  *
- * Shared memory.  What is mapped stays as it is until the wheel is closed: pages
- * are added when somebody maps them, or with the timers that need them, and are
- * the kernel's and the daemon's at once.  What the daemon may write there is read
- * in words.c and nowhere else.
+ * Shared memory.  What is mapped stays as it is until the wheel is closed: setup takes
+ * its pages, and they are the kernel's and the daemon's at once.  What the daemon may
+ * write there is read in words.c and ring.c, and nowhere else.
  *
- * Locks: twheel.grow, then twheel.lock.  users_lock stands alone.
+ * Loops.  Whatever a stranger can make long gives way and looks at signals after each
+ * step, and has done something for good in each.
+ *
+ * Locks: twheel.grow, then twheel.lock, then what expiry.c takes.
  */
 #include <linux/capability.h>
 #include <linux/compat.h>
-#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
+#include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
-#include <linux/xarray.h>
 
 #include "compat/kernel.h"
 
-#define WHEEL_API static
+#include "memory.h"
 #include "twheel.h"
 
-#include "wheel.c"
-#include "timers.c"
-
 /*
- * A word is stored by 64 bits at once, and a page of words is a page: others may
- * use the wheel by calls alone.
+ * A page of words is a page: kernels with others have wheels that are used by calls
+ * alone.
  */
-#define HAVE_WORDS	(IS_ENABLED(CONFIG_64BIT) && PAGE_SIZE == WORDS_PAGE)
+#define HAVE_WORDS	(PAGE_SIZE == WORDS_PAGE)
 
 /* Where they are mapped from; room for TWHEEL_MAX_CAPACITY words. */
 #define WORDS_OFFSET	0x10000000UL
 #define RING_OFFSET	0x20000000UL
-
-/* A wheel with words has them from the start: 9 hours, with a tick of 1 ms. */
-#define WORDS_LEVELS	4
-
-/* Clocks that a wheel may have, as bits. */
-#define CLOCKS		(BIT(CLOCK_MONOTONIC) | BIT(CLOCK_BOOTTIME) | \
-			 BIT(CLOCK_REALTIME) | BIT(CLOCK_TAI))
-
-/* The hrtimer is not set sooner than this from now. ns. */
-#define MIN_GAP		10000
-
-/* Softirq handles WHEEL_STEP timers of a CPU's wheels in this time. ns. */
-#define PASS_SPAN	250000
 
 /* Records copied at a time between the kernel and a program. */
 #define COPY_MAX	64
@@ -85,205 +64,129 @@
 static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 
 /* With as many events unread, nobody misses those that could be added. */
-#define PLENTY		(16 * WHEEL_STEP)
+#define ENOUGH_UNREAD	(16 * WHEEL_STEP)
 
 /*
- * What outlives a call is charged to the caller's cgroup, and when that is at
- * its limit the call fails: nobody is killed for it.
+ * Steps that a poll takes before it says "perhaps", and a read with RWF_NOWAIT, or of an
+ * io_uring that would rather poll, before it says EAGAIN.
  */
-#define GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define POLL_STEPS	16U
 
-static unsigned int max_user_wheels = 1024;
-module_param(max_user_wheels, uint, 0644);
-MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have open");
-
-static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
-module_param(max_user_timers, ulong, 0644);
-MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
-
-/* Does what is left to do. */
-static struct kthread_worker *twheel_worker;
-
-/*
- * Others come first, so that nobody gains by leaving much; but not by so much that a
- * heavy slot is late because others compute.  It gets half as much as each of them.
- */
-#define WORKER_NICE	3
-
-/* Users */
-
-static DEFINE_XARRAY(users);
-/* Protects users, their number and the reference counts. */
-static DEFINE_MUTEX(users_lock);
-/* Read without the lock: it may be old for a moment. */
-static unsigned int nr_users;
-
-static void user_free(struct twheel_user *user)
-{
-	free_percpu(user->share);
-	kfree(user);
-}
-
-/* Count another wheel of the caller; -EDQUOT if that is one too many. */
-static struct twheel_user *user_get(kuid_t uid)
-{
-	unsigned long index = __kuid_val(uid);
-	struct twheel_user *user;
-	int ret;
-
-	mutex_lock(&users_lock);
-	user = xa_load(&users, index);
-	if (!user) {
-		user = kzalloc(sizeof(*user), GFP_CHARGED);
-		if (!user) {
-			user = ERR_PTR(-ENOMEM);
-			goto out;
-		}
-		user->uid = uid;
-		user->share = alloc_percpu_gfp(struct share, GFP_CHARGED);
-		ret = user->share ? xa_err(xa_store(&users, index, user, GFP_CHARGED))
-				  : -ENOMEM;
-		if (ret) {
-			user_free(user);
-			user = ERR_PTR(ret);
-			goto out;
-		}
-	}
-	if (user->refs >= READ_ONCE(max_user_wheels)) {
-		if (!user->refs) {
-			xa_erase(&users, index);
-			user_free(user);
-		}
-		user = ERR_PTR(-EDQUOT);
-		goto out;
-	}
-	if (!user->refs++)
-		WRITE_ONCE(nr_users, nr_users + 1);
-out:
-	mutex_unlock(&users_lock);
-	return user;
-}
-
-static void user_put(struct twheel_user *user)
-{
-	mutex_lock(&users_lock);
-	if (!--user->refs) {
-		WRITE_ONCE(nr_users, nr_users - 1);
-		xa_erase(&users, __kuid_val(user->uid));
-		user_free(user);
-	}
-	mutex_unlock(&users_lock);
-}
-
-/* Count memory for more timers of a user. */
-static int user_charge(struct twheel_user *user, unsigned int timers)
-{
-	if (atomic_long_add_return(timers, &user->timers) <= READ_ONCE(max_user_timers))
-		return 0;
-	atomic_long_sub(timers, &user->timers);
-	return -EDQUOT;
-}
-
-static void user_uncharge(struct twheel_user *user, unsigned int timers)
-{
-	atomic_long_sub(timers, &user->timers);
-}
-
-/* Time and expiry */
+/* Time */
 
 static u64 twheel_now(const struct twheel *tw)
 {
 	lockdep_assert_held(&tw->lock);
-	switch (tw->clock) {
-	case CLOCK_REALTIME:
-		return ktime_get_real_ns();
-	case CLOCK_TAI:
-		return ktime_get_clocktai_ns();
-	case CLOCK_BOOTTIME:
-		return ktime_get_boottime_ns() + tw->offset;
-	default:
-		return ktime_get_ns() + tw->offset;
+	return clock_now(tw->clock) + tw->offset;
+}
+
+/* What the clock of the opener's time namespace is ahead of the host's. */
+static s64 opener_offset(const struct twheel *tw, enum twheel_clock clock)
+{
+	switch (clock) {
+	case TWHEEL_MONOTONIC:
+		return tw->offsets.monotonic;
+	case TWHEEL_BOOTTIME:
+		return tw->offsets.boottime;
+	case TWHEEL_REALTIME:
+	case TWHEEL_TAI:
+		break;
 	}
+	return 0;
+}
+
+/* What has to be added to the caller's reading of the clock to get the wheel's. */
+static s64 caller_offset(const struct twheel *tw)
+{
+	switch (tw->clock) {
+	case TWHEEL_MONOTONIC:
+	case TWHEEL_BOOTTIME:
+		return tw->offset - timens_offset(clock_ids[tw->clock]);
+	case TWHEEL_REALTIME:
+	case TWHEEL_TAI:
+		break;
+	}
+	return 0;
+}
+
+/* Turning */
+
+/* Do events wait for the ring, in which there is room? */
+static bool twheel_can_post(const struct twheel *tw)
+{
+	return tw->ring.header && ring_more(&tw->ring, &tw->timers);
 }
 
 /* Is there work that does not wait for a time? */
 static bool twheel_behind(const struct twheel *tw, u64 now)
 {
 	lockdep_assert_held(&tw->lock);
-	return timers_next(&tw->timers) <= now || timers_heavy(&tw->timers);
+	return timers_next(&tw->timers) <= now || timers_heavy(&tw->timers) ||
+	       twheel_can_post(tw);
 }
 
-/* Is some of it worth doing before a reader comes? */
-static bool twheel_urgent(const struct twheel *tw, u64 now)
+/* When softirq should turn the wheel, by the wheel's time; KTIME_MAX: not at all. */
+static u64 twheel_next(const struct twheel *tw, u64 now)
 {
-	return twheel_behind(tw, now) && timers_expired(&tw->timers) < PLENTY &&
-	       !tw->closing;
-}
+	u64 next = timers_next(&tw->timers), unread = timers_expired(&tw->timers);
 
-/* What the hrtimer is set to, by the host's clock. */
-static ktime_t twheel_expires(const struct twheel *tw, u64 now)
-{
-	u64 host = max(tw->programmed, now + MIN_GAP) - tw->offset;
-
-	lockdep_assert_held(&tw->lock);
-	return ns_to_ktime(min_t(u64, host, KTIME_MAX));
-}
-
-/*
- * Does the hrtimer have to be set, to tw->programmed?  That is what has to happen
- * next; if it is due already, to look again a tick later, or after @wait ns.  An
- * hrtimer that is set too soon, because a timer was cancelled, is left alone: that is
- * one empty look, and cheaper than moving it at each cancel.  A reader who is @helping
- * with what is due moves it away.
- */
-static bool twheel_plan(struct twheel *tw, u64 now, u64 wait, bool helping)
-{
-	u64 next = timers_next(&tw->timers);
-	bool too_soon = false;
-
-	lockdep_assert_held(&tw->lock);
 	if (tw->closing)
-		return false;
-	if (twheel_behind(tw, now)) {
-		u64 look = now + max(tw->timers.tick, wait);
-
-		next = next > now ? min(next, look) : look;
-		/* While a reader is at it, softirq would only wait for the lock. */
-		too_soon = helping && tw->programmed + tw->timers.tick / 2 < next;
-	} else if (tw->left) {
-		tw->left = false;
-		too_soon = true;
-	}
-	if (next == KTIME_MAX) {
-		if (tw->programmed != KTIME_MAX)
-			hrtimer_try_to_cancel(&tw->hrtimer);
-		tw->programmed = KTIME_MAX;
-		return false;
-	}
-	if (next >= tw->programmed && !too_soon)
-		return false;
-	tw->programmed = next;
-	return true;
-}
-
-static void twheel_program(struct twheel *tw, u64 now, bool helping)
-{
-	if (twheel_plan(tw, now, 0, helping))
-		hrtimer_start(&tw->hrtimer, twheel_expires(tw, now), HRTIMER_MODE_ABS_SOFT);
+		return KTIME_MAX;
+	if (twheel_can_post(tw))
+		return now;
+	if (unread >= ENOUGH_UNREAD)
+		return KTIME_MAX;
+	if (!twheel_behind(tw, now))
+		return next;
+	if (!unread)
+		return now;
+	/* A reader may be at it, and then softirq would only contend for the lock. */
+	return now + max_t(u64, tw->timers.tick, EXPIRY_SPAN);
 }
 
 /*
- * Are there more events than there were, so that whoever waits has to be woken?
- * If they are delivered in a ring, this is where.
+ * After anything that may have changed when the wheel has to be turned.  Where that
+ * is later than before, the wheel is visited once for nothing: to queue it anew at
+ * each cancel would be dearer.
  */
-static bool twheel_has_news(struct twheel *tw, u32 expired, u64 now)
+static void twheel_program(struct twheel *tw, u64 now)
 {
+	u64 next = twheel_next(tw, now), expires;
+
 	lockdep_assert_held(&tw->lock);
-	if (tw->ring.header ? !ring_post(&tw->ring, &tw->timers, now)
-			    : timers_expired(&tw->timers) <= expired)
-		return false;
-	tw->wakeups++;
-	return true;
+	if (next == KTIME_MAX) {
+		expiry_dequeue(&tw->entry);
+		return;
+	}
+	/*
+	 * By the host's clock, which may be ahead of the wheel's by years: beyond the last
+	 * of all times a deadline would become one before all others.
+	 */
+	expires = min_t(u64, max(next, now) - tw->offset, KTIME_MAX - 1);
+	if (!tw->entry.line || expires < tw->entry.expires)
+		expiry_queue(&tw->entry, tw->user, tw->clock, expires);
+}
+
+/*
+ * Hand on the events that have come since this was called last; to the ring, if they are
+ * delivered in one, at most so many.  Returns whether whoever waits has to be woken.
+ */
+static bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
+{
+	bool news = tw->timers.news;
+
+	lockdep_assert_held(&tw->lock);
+	tw->timers.news = false;
+	if (tw->ring.header)
+		news = ring_post(&tw->ring, &tw->timers, now, most);
+	tw->wakeups += news;
+	return news;
+}
+
+/* Of a step, what is for the timers to be found; the rest is for the ring. */
+static unsigned int twheel_half(const struct twheel *tw, unsigned int step)
+{
+	return tw->ring.header ? (step + 1) / 2 : step;
 }
 
 static void twheel_wake(struct twheel *tw)
@@ -291,194 +194,141 @@ static void twheel_wake(struct twheel *tw)
 	wake_up_interruptible_poll(&tw->wait, EPOLLIN | EPOLLRDNORM);
 }
 
+/* Take the wheel's lock, to do what may depend on the time, which is returned. */
+static u64 twheel_begin(struct twheel *tw)
+	__acquires(&tw->lock)
+{
+	u64 now;
+
+	twheel_lock(tw);
+	now = twheel_now(tw);
+	timers_turn(&tw->timers, now);
+	return now;
+}
+
 /*
- * Is there an event?  Stale ones are none, and are dropped; those that wait for
- * room in the ring may have it by now.  In steps, and without a place to sleep,
- * because those ask who are about to.
+ * Give the lock back, after twheel_deliver(), because events may have come whatever was
+ * done; if there is @news, who waits is woken.
+ */
+static void twheel_end(struct twheel *tw, u64 now, bool news)
+	__releases(&tw->lock)
+{
+	twheel_program(tw, now);
+	twheel_unlock(tw);
+	if (news && wq_has_sleeper(&tw->wait))
+		twheel_wake(tw);
+}
+
+/* It is the wheel's turn in softirq. */
+static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news)
+{
+	struct twheel *tw = container_of(entry, struct twheel, entry);
+	u64 now = twheel_now(tw);
+	unsigned int done;
+	u32 before;
+
+	done = timers_advance(&tw->timers, now, twheel_half(tw, budget));
+	before = timers_expired(&tw->timers);
+	*news = twheel_deliver(tw, now, max(budget - done, 1U));
+	/* What went to the ring, or was stale there. */
+	done += before - min(before, timers_expired(&tw->timers));
+	tw->interrupts++;
+	tw->max_pass = max_t(u64, tw->max_pass, done);
+	if (!*news)
+		tw->idle_interrupts++;
+	twheel_program(tw, now);
+	return done;
+}
+
+static void twheel_turned(struct expiry_entry *entry)
+{
+	twheel_wake(container_of(entry, struct twheel, entry));
+}
+
+/*
+ * Take one step in the caller's time, if the wheel is behind and has fewer than
+ * @enough events.  A heavy slot, of which nothing is due yet, is for callers who would
+ * only sleep instead.  Returns whether there was something to do.
+ */
+static bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy)
+{
+	struct timers *ts = &tw->timers;
+	u64 now = twheel_begin(tw);
+	u32 expired = timers_expired(ts);
+	bool behind;
+
+	behind = timers_behind(ts, now) ? expired < enough
+					: timers_heavy(ts) && heavy && !expired;
+	if (!behind) {
+		twheel_unlock(tw);
+		return false;
+	}
+	timers_advance(ts, now, twheel_half(tw, WHEEL_STEP));
+	tw->steps++;
+	/* Others may wait, and the caller may not want what was found. */
+	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP / 2));
+	return true;
+}
+
+/*
+ * Do what softirq left, until there are enough events or all is done.  Returns false if a
+ * signal came before that, or there are no @steps left.
+ */
+static bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
+			    unsigned int *steps)
+{
+	while (*steps && twheel_step(tw, enough, heavy)) {
+		--*steps;
+		if (signal_pending(current))
+			return false;
+		cond_resched();
+	}
+	return *steps;
+}
+
+/*
+ * Take stale events from the front of those that wait, and post to the ring what has
+ * room there.  Sets @sure if @readable is more than a guess.
+ */
+static bool twheel_look_for_event(struct twheel *tw, bool *sure)
+{
+	struct timers *ts = &tw->timers;
+	u64 now = twheel_begin(tw);
+	bool readable, news;
+
+	*sure = tw->ring.header || words_drop_stale(ts);
+	news = twheel_deliver(tw, now, WHEEL_STEP);
+	if (tw->ring.header) {
+		readable = ring_has_entries(&tw->ring);
+		*sure = readable || !timers_expired(ts);
+	} else {
+		readable = timers_expired(ts);
+	}
+	if (!readable && timers_behind(ts, now))
+		*sure = false;
+	twheel_end(tw, now, news);
+	return readable;
+}
+
+/*
+ * Is there an event?  After a bounded number of steps the answer is "perhaps", which
+ * is yes: who reads then goes on, and may be interrupted.  Poll must not take long, and
+ * who is about to sleep must not sleep on something that was not looked at.  Before that
+ * the caller helps with a heavy slot that is not due yet, but does not stay awake for it.
  */
 static bool twheel_readable(struct twheel *tw)
 {
 	bool readable, sure;
-	u64 now;
 
-	do {
-		spin_lock_bh(&tw->lock);
-		now = twheel_now(tw);
-		timers_turn(&tw->timers, now);
-		if (tw->ring.header) {
-			ring_post(&tw->ring, &tw->timers, now);
-			readable = ring_has_entries(&tw->ring);
-			sure = readable || !timers_expired(&tw->timers);
-		} else {
-			sure = words_drop_stale(&tw->timers);
-			readable = timers_expired(&tw->timers);
-		}
-		twheel_program(tw, now, false);
-		spin_unlock_bh(&tw->lock);
-	} while (!sure);
-	return readable;
-}
+	for (unsigned int steps = 0; steps < POLL_STEPS; steps++) {
+		bool behind = twheel_step(tw, 1, true);
 
-/**
- * struct pass - what softirq may still do on a CPU; used there alone
- * @since: when @left was filled up, ns
- * @left: timers that may be handled
- *
- * No lock: a CPU runs its soft hrtimers one after the other. On PREEMPT_RT, too,
- * where softirqs preempt each other: hrtimers hold a lock of their own then.  The
- * same goes for a user's share.
- */
-struct pass {
-	u64		since;
-	unsigned int	left;
-};
-
-static DEFINE_PER_CPU(struct pass, pass);
-
-/*
- * What is left for a user: each leaves a quarter for those who come later, if there
- * are any.
- */
-static struct share *twheel_share(const struct twheel *tw, const struct pass *p)
-{
-	struct share *share = this_cpu_ptr(tw->user->share);
-
-	if (share->since != p->since) {
-		share->since = p->since;
-		share->left = p->left;
-		if (READ_ONCE(nr_users) > 1)
-			share->left -= p->left / 4;
-	}
-	return share;
-}
-
-/*
- * How long a wheel waits that may have been left with something to do.  Where a user
- * has many, they take turns: to look costs time even if nothing can be done.  It is
- * time of other users.
- */
-static u64 share_turn(struct share *share, u64 host)
-{
-	if (READ_ONCE(nr_users) <= 1)
-		return 0;
-	share->turn = max(share->turn + MIN_GAP, host);
-	return share->turn - host;
-}
-
-static enum hrtimer_restart twheel_expire(struct hrtimer *hrtimer)
-{
-	struct twheel *tw = container_of(hrtimer, struct twheel, hrtimer);
-	struct pass *p = this_cpu_ptr(&pass);
-	u64 host = ktime_get_ns(), now;
-	struct share *share;
-	bool queued, news, waited, set_back;
-	enum hrtimer_restart restart = HRTIMER_NORESTART;
-	unsigned int budget, done;
-	u32 expired;
-
-	if (host - p->since > PASS_SPAN) {
-		p->since = host;
-		p->left = WHEEL_STEP;
-	}
-	share = twheel_share(tw, p);
-	budget = min(p->left, share->left);
-	spin_lock(&tw->lock);
-	now = twheel_now(tw);
-	/*
-	 * Called before its time, and nobody has set it again: the clock was set back
-	 * meanwhile.  This CPU goes on by the time before; what is set from here may be
-	 * due by that, again and again.
-	 */
-	queued = hrtimer_is_queued(hrtimer);
-	set_back = !queued &&
-		   now - tw->offset < ktime_to_ns(hrtimer_get_expires(hrtimer));
-	tw->programmed = KTIME_MAX;
-	/* Nobody comes to read what is in a ring; nor does a reader empty a heavy slot. */
-	waited = tw->left && (!tw->helped || tw->ring.header || timers_heavy(&tw->timers));
-	tw->left = false;
-	tw->helped = false;
-	tw->interrupts++;
-	expired = timers_expired(&tw->timers);
-	done = timers_advance(&tw->timers, now, budget);
-	p->left -= done;
-	share->left -= done;
-	tw->max_pass = max_t(u64, tw->max_pass, done);
-	news = twheel_has_news(tw, expired, now);
-	if (!news)
-		tw->idle_interrupts++;
-	if (!set_back &&
-	    twheel_plan(tw, now, done < budget ? 0 : share_turn(share, host), false)) {
-		/* Somebody has set it meanwhile; else to restart it is cheaper. */
-		if (queued) {
-			hrtimer_start(hrtimer, twheel_expires(tw, now), HRTIMER_MODE_ABS_SOFT);
-		} else {
-			hrtimer_set_expires(hrtimer, twheel_expires(tw, now));
-			restart = HRTIMER_RESTART;
-		}
-	}
-	tw->left = twheel_behind(tw, now);
-	if (set_back || (waited && twheel_urgent(tw, now)))
-		kthread_queue_work(twheel_worker, &tw->work);
-	spin_unlock(&tw->lock);
-	if (news)
-		twheel_wake(tw);
-	return restart;
-}
-
-/*
- * What softirq and readers left, in steps of the same size.  After each, it is the
- * turn of other wheels, if any wait: their owners may be others.
- */
-static void twheel_work(struct kthread_work *work)
-{
-	struct twheel *tw = container_of(work, struct twheel, work);
-	u32 expired;
-	bool news;
-	u64 now;
-
-	spin_lock_bh(&tw->lock);
-	now = twheel_now(tw);
-	tw->works++;
-	expired = timers_expired(&tw->timers);
-	timers_advance(&tw->timers, now, WHEEL_STEP);
-	news = twheel_has_news(tw, expired, now);
-	if (twheel_urgent(tw, now))
-		kthread_queue_work(twheel_worker, work);
-	else
-		twheel_program(tw, now, false);
-	spin_unlock_bh(&tw->lock);
-	if (news)
-		twheel_wake(tw);
-	/* Else lazy preemption lets this thread go on until the next jiffy. */
-	if (test_thread_flag(TIF_NEED_RESCHED_LAZY))
-		schedule();
-}
-
-/*
- * Do what softirq left, until there are enough events or all is done.  A heavy
- * slot is for those who would only sleep instead.
- */
-static void twheel_help(struct twheel *tw, unsigned int enough, bool may_sleep)
-{
-	struct timers *ts = &tw->timers;
-	bool more;
-	u32 have;
-	u64 now;
-
-	do {
-		spin_lock_bh(&tw->lock);
-		now = twheel_now(tw);
-		have = timers_expired(ts);
-		more = timers_next(ts) <= now ? have < enough
-					      : timers_heavy(ts) && may_sleep && !have;
-		if (more) {
-			timers_advance(ts, now, WHEEL_STEP);
-			tw->helped = true;
-			twheel_program(tw, now, true);
-		}
-		spin_unlock_bh(&tw->lock);
+		readable = twheel_look_for_event(tw, &sure);
+		if (sure && (readable || !behind))
+			return readable;
 		cond_resched();
-	} while (more && !signal_pending(current));
+	}
+	return !sure;
 }
 
 /* Do events go to a ring?  A setup may come at any time, also while a read waits. */
@@ -486,126 +336,119 @@ static bool twheel_has_ring(struct twheel *tw)
 {
 	bool ring;
 
-	spin_lock_bh(&tw->lock);
+	twheel_lock(tw);
 	ring = tw->ring.header;
-	spin_unlock_bh(&tw->lock);
+	twheel_unlock(tw);
 	return ring;
 }
 
-/* Move events into the ring, as long as there are any, and there is room. */
+/*
+ * Move events into the ring, as long as there are any and there is room.  Each round
+ * moves some, or drops some that are stale.
+ */
 static void twheel_fill_ring(struct twheel *tw)
 {
-	unsigned int nr;
+	unsigned int steps = UINT_MAX;
+	u32 before, waiting;
+	bool news;
 	u64 now;
 
 	do {
-		twheel_help(tw, WHEEL_STEP, false);
-		spin_lock_bh(&tw->lock);
-		now = twheel_now(tw);
-		timers_turn(&tw->timers, now);
-		nr = ring_post(&tw->ring, &tw->timers, now);
-		twheel_program(tw, now, false);
-		spin_unlock_bh(&tw->lock);
-	} while (nr && !signal_pending(current));
+		twheel_catch_up(tw, WHEEL_STEP, false, &steps);
+		now = twheel_begin(tw);
+		before = timers_expired(&tw->timers);
+		news = twheel_deliver(tw, now, WHEEL_STEP);
+		waiting = timers_expired(&tw->timers);
+		twheel_end(tw, now, news);
+		cond_resched();
+	} while (waiting && waiting < before && !signal_pending(current));
 }
 
-/* Memory */
+/* Owners */
 
 /*
- * Add memory for a timer and its neighbours, with words: if they are to be mapped,
- * or if events, which are taken by them, come in a ring.
+ * The wheel is about to be used: it belongs to the caller's user, whoever has opened it.
+ * That is for good when it has memory, which memory.c takes in that user's name; until
+ * then there is nothing that would have to be counted anew.
  */
-static int twheel_add_chunk(struct twheel *tw, u32 id, bool mapped)
+static int twheel_take_over(struct twheel *tw)
 {
-	bool words = mapped || tw->ring.header;
-	struct timers *ts = &tw->timers;
-	struct wheel *w = &ts->wheel;
-	struct wheel_chunk *chunk = NULL, **directory = NULL;
-	struct twheel_word *page = NULL, **pages = NULL;
+	struct twheel_user *user = tw->user;
+	kuid_t uid = user_current();
 	int ret;
 
 	lockdep_assert_held(&tw->grow);
-	/* A setup came in between; the operation is tried again, and refused. */
-	if (id >= w->capacity)
+	if (uid_eq(uid, user->uid))
+		return user_add_shares(user);
+	user = user_get(uid);
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	ret = user_add_shares(user);
+	if (ret) {
+		user_put(user);
+		return ret;
+	}
+	twheel_lock(tw);
+	swap(tw->user, user);
+	twheel_unlock(tw);
+	user_put(user);
+	return 0;
+}
+
+static int twheel_use(struct twheel *tw)
+{
+	int ret;
+
+	/* Pairs with the release where it is set: who sees it sees the user. */
+	if (likely(smp_load_acquire(&tw->used)))
 		return 0;
-	if (wheel_has(w, id))
-		return mapped && !word_of(ts, id) ? -EBUSY : 0;
-	ret = user_charge(tw->user, WHEEL_CHUNK_TIMERS);
+	ret = mutex_lock_killable(&tw->grow);
 	if (ret)
 		return ret;
-	if (!w->chunk) {
-		directory = wheel_directory_alloc(w);
-		if (!directory)
-			goto nomem;
-	}
-	if (words && !ts->word) {
-		pages = words_directory_alloc(ts);
-		if (!pages)
-			goto nomem;
-	}
-	if (words) {
-		page = words_alloc();
-		if (!page)
-			goto nomem;
-	}
-	chunk = wheel_chunk_alloc();
-	if (!chunk)
-		goto nomem;
-	spin_lock_bh(&tw->lock);
-	if (directory)
-		wheel_add_directory(w, directory);
-	if (pages)
-		words_add_directory(ts, pages);
-	if (page)
-		words_add(ts, id, page);
-	wheel_add_chunk(w, id, chunk);
-	spin_unlock_bh(&tw->lock);
-	return 0;
-
-nomem:
-	words_free(page);
-	kvfree(pages);
-	kvfree(directory);
-	user_uncharge(tw->user, WHEEL_CHUNK_TIMERS);
-	return -ENOMEM;
-}
-
-static int twheel_add_level(struct twheel *tw)
-{
-	struct wheel *w = &tw->timers.wheel;
-	struct wheel_slot *slots;
-
-	lockdep_assert_held(&tw->grow);
-	/* Somebody else may have added the last one. */
-	if (w->nr_levels == w->max_levels)
-		return 0;
-	slots = wheel_level_alloc(w);
-	if (!slots)
-		return -ENOMEM;
-	spin_lock_bh(&tw->lock);
-	wheel_add_level(w, slots);
-	spin_unlock_bh(&tw->lock);
-	return 0;
-}
-
-static int twheel_grow(struct twheel *tw, enum timers_need need, u32 id)
-{
-	int ret = 0;
-
-	cond_resched();
-	mutex_lock(&tw->grow);
-	if (need == TIMERS_NEED_CHUNK)
-		ret = twheel_add_chunk(tw, id, false);
-	else if (need == TIMERS_NEED_LEVEL)
-		ret = twheel_add_level(tw);
+	if (!tw->used)
+		ret = twheel_take_over(tw);
 	mutex_unlock(&tw->grow);
 	return ret;
 }
 
+/* The structs of the calls */
+
+static_assert(sizeof(struct twheel_event) == 48);
+static_assert(sizeof(struct twheel_features) == 64);
+static_assert(sizeof(struct twheel_setup) == 80);
+static_assert(sizeof(struct twheel_op) == 64);
+static_assert(sizeof(struct twheel_submit) == 32);
+static_assert(sizeof(struct twheel_timer) == 64);
+static_assert(sizeof(struct twheel_list) == 32);
+static_assert(sizeof(struct twheel_stats) == 120);
+static_assert(sizeof(struct twheel_trim) == 8);
+
+/**
+ * union twheel_arg - the struct of a call, in the kernel
+ * @features: of TWHEEL_IOC_FEATURES
+ * @setup: of _SETUP and _GET_SETUP
+ * @op: of _ARM and _CANCEL
+ * @submit: of _SUBMIT
+ * @timer: of _GET
+ * @list: of _LIST and _DRAIN
+ * @stats: of _STATS
+ * @trim: of _TRIM
+ */
+union twheel_arg {
+	struct twheel_features	features;
+	struct twheel_setup	setup;
+	struct twheel_op	op;
+	struct twheel_submit	submit;
+	struct twheel_timer	timer;
+	struct twheel_list	list;
+	struct twheel_stats	stats;
+	struct twheel_trim	trim;
+};
+
 /* Arm, cancel and submit */
 
 static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
-			enum timers_need *need, u32 *need_id)
+			struct timers_need *need)
 {
 	struct timers *ts = &tw->timers;
 	int ret;
@@ -616,7 +459,7 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 		/* Nobody tells when an event was taken from the ring, and the id is free. */
 		if (!ret && op->id == TWHEEL_ID_ANY && tw->ring.header)
 			ret = -EOPNOTSUPP;
-		return ret ? ret : timers_arm(ts, op, now, need, need_id);
+		return ret ? ret : timers_arm(ts, op, now, need);
 	case TWHEEL_OP_CANCEL:
 		ret = timers_check_cancel(ts, op);
 		return ret ? ret : timers_cancel(ts, op);
@@ -629,37 +472,37 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
 {
 	struct timers *ts = &tw->timers;
-	enum timers_need need;
+	struct timers_need need = {};
+	bool news, more = false;
 	unsigned int i = 0;
-	u32 expired, id;
-	bool news;
 	u64 now;
 	int ret;
 
 	while (i < nr) {
-		spin_lock_bh(&tw->lock);
-		now = twheel_now(tw);
-		timers_turn(ts, now);
-		expired = timers_expired(ts);
+		now = twheel_begin(tw);
+		for (unsigned int n = i; n < min(i + WHEEL_AHEAD, nr); n++)
+			timers_prefetch(ts, ops[n].id);
 		for (; i < nr; i++) {
 			if (i + WHEEL_AHEAD < nr)
 				timers_prefetch(ts, ops[i + WHEEL_AHEAD].id);
-			ret = twheel_do_op(tw, &ops[i], now, &need, &id);
+			ret = twheel_do_op(tw, &ops[i], now, &need);
 			if (ret == -EAGAIN)
 				break;
 			ops[i].result = ret;
 		}
-		twheel_program(tw, now, false);
-		news = twheel_has_news(tw, expired, now);
-		spin_unlock_bh(&tw->lock);
-		if (news)
-			twheel_wake(tw);
+		/* No more than a step in all. */
+		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
+		more = tw->ring.header && !news && ring_more(&tw->ring, ts);
+		twheel_end(tw, now, news);
 		if (i == nr)
 			break;
-		ret = twheel_grow(tw, need, id);
+		ret = memory_grow(tw, &need);
 		if (ret)
 			ops[i++].result = ret;
 	}
+	/* Stale events are in front of those that the consumer calls for. */
+	if (more)
+		twheel_fill_ring(tw);
 }
 
 /* Which of the operations leave the id to the kernel, as bits. */
@@ -681,15 +524,15 @@ static u64 chosen_ids(const struct twheel_op *ops, unsigned int nr)
 static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
 			unsigned int nr, u64 chosen)
 {
-	spin_lock_bh(&tw->lock);
+	u64 now = twheel_begin(tw);
+
 	for (unsigned int i = 0; i < nr; i++) {
 		struct twheel_op op = { .id = ops[i].id, .generation = ops[i].generation };
 
 		if (chosen & BIT_ULL(i) && !ops[i].result)
 			timers_cancel(&tw->timers, &op);
 	}
-	twheel_program(tw, twheel_now(tw), false);
-	spin_unlock_bh(&tw->lock);
+	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
 }
 
 static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
@@ -702,18 +545,26 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 	return op->result;
 }
 
-static int twheel_arm(struct twheel *tw, void *arg)
+static int twheel_arm(struct twheel *tw, union twheel_arg *arg)
 {
-	return twheel_single(tw, arg, TWHEEL_OP_ARM);
+	int ret = twheel_use(tw);
+
+	return ret ? ret : twheel_single(tw, &arg->op, TWHEEL_OP_ARM);
 }
 
-static int twheel_cancel(struct twheel *tw, void *arg)
+/* The caller could not be told which id the kernel has chosen. */
+static void twheel_undo_arm(struct twheel *tw, const union twheel_arg *arg)
 {
-	return twheel_single(tw, arg, TWHEEL_OP_CANCEL);
+	twheel_undo(tw, &arg->op, 1, 1);
 }
 
-/* Of @nr records of @size bytes, how many are whole if @left bytes are not. */
-static unsigned int whole(unsigned int nr, size_t size, size_t left)
+static int twheel_cancel(struct twheel *tw, union twheel_arg *arg)
+{
+	return twheel_single(tw, &arg->op, TWHEEL_OP_CANCEL);
+}
+
+/* Of @nr records of @size bytes, how many were copied in full if @left bytes were not? */
+static unsigned int copied_in_full(unsigned int nr, size_t size, size_t left)
 {
 	return nr - DIV_ROUND_UP(left, size);
 }
@@ -765,14 +616,15 @@ out:
 	return n;
 }
 
-static int twheel_submit(struct twheel *tw, void *arg)
+static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 {
-	struct twheel_submit *submit = arg;
+	struct twheel_submit *submit = &arg->submit;
 	struct twheel_op __user *array = u64_to_user_ptr(submit->ops);
 	const size_t size = sizeof(struct twheel_op);
 	struct twheel_op *ops;
 	unsigned int nr, told;
 	u64 chosen;
+	int ret;
 
 	if (submit->flags)
 		return -EOPNOTSUPP;
@@ -787,13 +639,16 @@ static int twheel_submit(struct twheel *tw, void *arg)
 			twheel_fill_ring(tw);
 		return 0;
 	}
-	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_KERNEL);
+	ret = twheel_use(tw);
+	if (ret)
+		return ret;
+	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_BRIEF);
 	if (!ops)
 		return -ENOMEM;
 
 	do {
 		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
-		nr = whole(nr, size, copy_from_user(ops, array, nr * size));
+		nr = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
 		if (nr)
 			nr = results_writable(array, ops, nr);
 		if (!nr)
@@ -817,39 +672,70 @@ static int twheel_submit(struct twheel *tw, void *arg)
 
 /* Get, list and drain */
 
-static int twheel_get(struct twheel *tw, void *arg)
+static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 {
 	int ret;
 
-	spin_lock_bh(&tw->lock);
-	ret = timers_get(&tw->timers, arg, twheel_now(tw));
-	spin_unlock_bh(&tw->lock);
+	twheel_lock(tw);
+	ret = timers_get(&tw->timers, &arg->timer, twheel_now(tw));
+	twheel_unlock(tw);
 	return ret;
 }
 
-static void twheel_list_end(struct twheel *tw, const struct twheel_timer *records,
-			    unsigned int nr, unsigned int told)
+/*
+ * Of @nr drained timers, @told have reached the caller.  Returns how many count; if those
+ * are less, the one behind them was armed or cancelled meanwhile, and what stands behind
+ * that is claimed still.
+ */
+static unsigned int twheel_drain_end(struct twheel *tw, const struct twheel_timer *records,
+				     unsigned int nr, unsigned int told, u32 claim)
 {
-	u64 now;
+	u64 now = twheel_begin(tw);
+	unsigned int count;
 
-	spin_lock_bh(&tw->lock);
-	now = twheel_now(tw);
-	timers_turn(&tw->timers, now);
-	timers_drained(&tw->timers, records, told);
-	timers_undrain(&tw->timers, records + told, nr - told, now);
-	twheel_program(tw, now, false);
-	spin_unlock_bh(&tw->lock);
-	if (told < nr)
-		twheel_wake(tw);
+	timers_undrain(&tw->timers, records + told, nr - told, claim, now);
+	count = timers_drained(&tw->timers, records, told, claim);
+	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
+	return count;
+}
+
+/*
+ * Hand timers over.  Those of a drain reach the caller before they are cancelled, so that
+ * no fault loses one; the place of one that somebody has armed or cancelled in between
+ * is taken by those behind it.  Returns how many count; sets @fault to the first that
+ * could not be told, or NULL.
+ */
+static unsigned int twheel_hand_over(struct twheel *tw, struct twheel_timer __user *array,
+				     struct twheel_timer *records, unsigned int nr, bool drain,
+				     u32 claim, const struct twheel_timer **fault)
+{
+	const size_t size = sizeof(*records);
+	unsigned int done = 0, told, count;
+
+	*fault = NULL;
+	while (nr) {
+		told = copied_in_full(nr, size, copy_to_user(array + done, records, nr * size));
+		if (told < nr)
+			*fault = records + told;
+		count = drain ? twheel_drain_end(tw, records, nr, told, claim) : told;
+		done += count;
+		if (count == told)
+			break;
+		nr = told - count - 1;
+		records += count + 1;
+	}
+	return done;
 }
 
 static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool drain)
 {
 	struct twheel_timer __user *array = u64_to_user_ptr(list->timers);
 	const size_t size = sizeof(struct twheel_timer);
+	const struct twheel_timer *fault;
 	struct twheel_timer *records;
 	unsigned int nr, told;
 	int ret = 0;
+	u32 claim;
 	bool end;
 
 	if (list->flags)
@@ -858,25 +744,24 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 		return -EINVAL;
 	if (list->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;
-	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_KERNEL);
+	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_BRIEF);
 	if (!records)
 		return -ENOMEM;
 	list->done = 0;
 
 	do {
-		spin_lock_bh(&tw->lock);
+		twheel_lock(tw);
 		nr = timers_list(&tw->timers, records,
 				 min_t(u32, list->nr - list->done, COPY_MAX),
 				 &list->cursor, drain, twheel_now(tw));
 		end = list->cursor == tw->timers.wheel.capacity;
-		spin_unlock_bh(&tw->lock);
-		told = whole(nr, size, copy_to_user(array, records, nr * size));
-		if (drain)
-			twheel_list_end(tw, records, nr, told);
+		claim = tw->timers.claims;
+		twheel_unlock(tw);
+		told = twheel_hand_over(tw, array, records, nr, drain, claim, &fault);
 		list->done += told;
 		array += told;
-		if (told < nr) {
-			list->cursor = records[told].id;
+		if (fault) {
+			list->cursor = fault->id;
 			ret = list->done ? 0 : -EFAULT;
 			break;
 		}
@@ -889,77 +774,123 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 	return ret;
 }
 
-static int twheel_list(struct twheel *tw, void *arg)
+static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 {
-	return twheel_enumerate(tw, arg, false);
+	return twheel_enumerate(tw, &arg->list, false);
 }
 
-static int twheel_drain(struct twheel *tw, void *arg)
+static int twheel_drain(struct twheel *tw, union twheel_arg *arg)
 {
-	return twheel_enumerate(tw, arg, true);
+	return twheel_enumerate(tw, &arg->list, true);
 }
 
 /* Setup and statistics */
 
+/* To tell what would be allowed is no use of the capability. */
 static u64 min_tick(void)
 {
-	return capable(CAP_SYS_RESOURCE) ? 1 : TWHEEL_MIN_TICK;
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE) ? 1 : TWHEEL_MIN_TICK;
 }
 
-static int twheel_features(struct twheel *tw, void *arg)
+/* A bit for each clock that a wheel may have. */
+static u32 clocks(void)
 {
-	*(struct twheel_features *)arg = (struct twheel_features){
+	u32 bits = 0;
+
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		bits |= BIT(clock_ids[i]);
+	return bits;
+}
+
+static int twheel_features(struct twheel *tw, union twheel_arg *arg)
+{
+	arg->features = (struct twheel_features){
 		.abi		 = TWHEEL_ABI,
-		.clocks		 = CLOCKS,
+		.clocks		 = clocks(),
 		.min_tick	 = min_tick(),
 		.max_capacity	 = TWHEEL_MAX_CAPACITY,
 		.max_levels	 = TWHEEL_MAX_LEVELS,
 		.max_slots	 = TWHEEL_MAX_SLOTS,
 		.max_batch	 = TWHEEL_MAX_BATCH,
-		.max_user_timers = READ_ONCE(max_user_timers),
-		.max_user_wheels = READ_ONCE(max_user_wheels),
+		.max_user_timers = users_max_timers(),
+		.max_user_wheels = users_max_wheels(),
+		.max_user_ring	 = users_max_ring(),
 		.features	 = HAVE_WORDS ? TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING : 0,
 	};
 	return 0;
 }
 
-static int twheel_get_setup(struct twheel *tw, void *arg)
+static int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
 {
 	const struct timers *ts = &tw->timers;
 
-	spin_lock_bh(&tw->lock);
-	*(struct twheel_setup *)arg = (struct twheel_setup){
-		.flags		= TWHEEL_SETUP_CLOCK,
-		.clock		= tw->clock,
+	twheel_lock(tw);
+	arg->setup = (struct twheel_setup){
+		.flags		= TWHEEL_SETUP_CLOCK | (tw->words_nr ? TWHEEL_SETUP_WORDS : 0),
+		.clock		= clock_ids[tw->clock],
 		.tick		= ts->tick,
 		.levels		= ts->wheel.max_levels,
 		.slots		= 1U << ts->wheel.bits,
 		.capacity	= ts->wheel.capacity,
 		.delivery	= tw->ring.header ? TWHEEL_DELIVER_RING : TWHEEL_DELIVER_READ,
 		.ring_entries	= tw->ring.entries,
-		.words_offset	= HAVE_WORDS ? WORDS_OFFSET : 0,
+		.words_first	= tw->words_first,
+		.words_nr	= tw->words_nr,
+		.words_offset	= tw->words_nr ? WORDS_OFFSET : 0,
 		.ring_offset	= tw->ring.header ? RING_OFFSET : 0,
+		.now		= twheel_now(tw),
+		.clock_offset	= caller_offset(tw),
 	};
-	spin_unlock_bh(&tw->lock);
+	twheel_unlock(tw);
+	return 0;
+}
+
+/* Fill in which ids have words, and how large the ring is. */
+static int setup_check_shared(struct twheel_setup *setup)
+{
+	u32 end = setup->capacity;
+
+	if (!(setup->flags & TWHEEL_SETUP_WORDS))
+		return setup->delivery == TWHEEL_DELIVER_RING || setup->words_first ||
+		       setup->words_nr || setup->ring_entries ? -EINVAL : 0;
+	if (setup->words_first >= end || setup->words_nr > end - setup->words_first)
+		return -ERANGE;
+	if (setup->words_nr)
+		end = min(round_up(setup->words_first + setup->words_nr, WORDS_PER_PAGE), end);
+	setup->words_first = round_down(setup->words_first, WORDS_PER_PAGE);
+	setup->words_nr = end - setup->words_first;
+
+	if (setup->delivery != TWHEEL_DELIVER_RING)
+		return setup->ring_entries ? -EINVAL : 0;
+	if (setup->words_nr != setup->capacity)
+		return -EINVAL;
+	if (!setup->ring_entries)
+		setup->ring_entries = TWHEEL_DEFAULT_RING;
+	if (setup->ring_entries > TWHEEL_MAX_RING)
+		return -ERANGE;
+	setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries, WORDS_PER_PAGE));
 	return 0;
 }
 
 /* Fill in the defaults; refuse what makes no sense or is not allowed. */
-static int setup_check(struct twheel_setup *setup)
+static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 {
-	if (setup->flags & ~TWHEEL_SETUP_CLOCK || setup->delivery > TWHEEL_DELIVER_RING ||
+	const u32 flags = TWHEEL_SETUP_CLOCK | (HAVE_WORDS ? TWHEEL_SETUP_WORDS : 0);
+	int ret;
+
+	if (setup->flags & ~flags || setup->delivery > TWHEEL_DELIVER_RING ||
 	    (setup->delivery == TWHEEL_DELIVER_RING && !HAVE_WORDS))
 		return -EOPNOTSUPP;
-	if (setup->reserved ||
-	    (setup->delivery != TWHEEL_DELIVER_RING && setup->ring_entries))
+	if (setup->reserved)
 		return -EINVAL;
-	if (!(setup->flags & TWHEEL_SETUP_CLOCK)) {
-		if (setup->clock)
-			return -EINVAL;
-		setup->clock = CLOCK_MONOTONIC;
+	*clock = TWHEEL_MONOTONIC;
+	if (setup->flags & TWHEEL_SETUP_CLOCK) {
+		for (*clock = 0; clock_ids[*clock] != setup->clock; ++*clock)
+			if (*clock == TWHEEL_CLOCKS - 1)
+				return -EOPNOTSUPP;
+	} else if (setup->clock) {
+		return -EINVAL;
 	}
-	if (setup->clock >= BITS_PER_LONG || !(CLOCKS & BIT(setup->clock)))
-		return -EOPNOTSUPP;
 	if (!setup->tick)
 		setup->tick = TWHEEL_DEFAULT_TICK;
 	if (!setup->slots)
@@ -967,68 +898,101 @@ static int setup_check(struct twheel_setup *setup)
 	if (!setup->capacity)
 		setup->capacity = TWHEEL_DEFAULT_CAPACITY;
 	if (setup->tick > NSEC_PER_SEC || setup->levels > TWHEEL_MAX_LEVELS ||
-	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY ||
-	    setup->ring_entries > TWHEEL_MAX_RING)
+	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
 		return -ERANGE;
-	if (setup->delivery == TWHEEL_DELIVER_RING) {
-		if (!setup->ring_entries)
-			setup->ring_entries = TWHEEL_DEFAULT_RING;
-		setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries,
-							     WORDS_PER_PAGE));
-	}
-	if (setup->tick < min_tick())
-		return -EPERM;
-	if (((setup->levels && setup->levels != TWHEEL_DEFAULT_LEVELS) ||
+	ret = setup_check_shared(setup);
+	if (ret)
+		return ret;
+	if ((setup->tick < TWHEEL_MIN_TICK ||
+	     (setup->levels && setup->levels != TWHEEL_DEFAULT_LEVELS) ||
 	     setup->slots != TWHEEL_DEFAULT_SLOTS) && !capable(CAP_SYS_RESOURCE))
 		return -EPERM;
 	return 0;
 }
 
 /* Make an empty wheel; nothing is armed in it and nothing allocated. */
-static void twheel_set(struct twheel *tw, const struct twheel_setup *setup)
+static void twheel_shape(struct timers *ts, const struct twheel_setup *setup,
+			 enum twheel_clock clock, u64 now)
 {
-	lockdep_assert_held(&tw->lock);
-	tw->clock = setup->clock;
-	tw->offset = setup->clock == CLOCK_MONOTONIC ? tw->offsets.monotonic :
-		     setup->clock == CLOCK_BOOTTIME ? tw->offsets.boottime : 0;
-	tw->programmed = KTIME_MAX;
-	hrtimer_setup(&tw->hrtimer, twheel_expire, tw->clock, HRTIMER_MODE_ABS_SOFT);
-	timers_setup(&tw->timers, setup->capacity, setup->levels, setup->slots,
-		     setup->tick, twheel_now(tw));
-	tw->timers.settable = tw->clock == CLOCK_REALTIME || tw->clock == CLOCK_TAI;
+	timers_setup(ts, setup->capacity, setup->levels, setup->slots, setup->tick, now);
+	ts->settable = clock_settable(clock);
 }
 
-static int twheel_setup(struct twheel *tw, void *arg)
+/*
+ * Take what the wheel needs from the start, in a copy of it: if something fails, it
+ * was never there, whatever other threads did meanwhile.
+ */
+static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
+		      enum twheel_clock clock, struct timers *ts, struct ring *ring)
 {
-	struct twheel_setup *setup = arg;
-	struct ring ring = {};
 	int ret;
 
-	ret = setup_check(setup);
-	if (ret)
-		return ret;
-	mutex_lock(&tw->grow);
-	if (tw->setup_done || tw->timers.wheel.chunk)
-		ret = -EBUSY;
-	else if (setup->ring_entries)
-		ret = ring_alloc(&ring, setup->ring_entries);
-	if (!ret) {
-		tw->setup_done = true;
-		spin_lock_bh(&tw->lock);
-		tw->ring = ring;
-		twheel_set(tw, setup);
-		spin_unlock_bh(&tw->lock);
+	lockdep_assert_held(&tw->grow);
+	twheel_shape(ts, setup, clock, clock_now(clock) + opener_offset(tw, clock));
+	if (!setup->words_nr)
+		return 0;
+	ret = memory_set_up(ts, tw->user, setup->words_first, setup->words_nr);
+	if (!ret && setup->ring_entries) {
+		ret = user_charge_ring(tw->user, setup->ring_entries);
+		if (!ret) {
+			ret = ring_alloc(ring, setup->ring_entries);
+			if (ret)
+				user_uncharge_ring(tw->user, setup->ring_entries);
+		}
 	}
-	mutex_unlock(&tw->grow);
-	return ret ? ret : twheel_get_setup(tw, setup);
+	if (ret)
+		memory_free(ts, tw->user);
+	return ret;
 }
 
-static int twheel_stats(struct twheel *tw, void *arg)
+static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
+{
+	struct twheel_setup *setup = &arg->setup;
+	enum twheel_clock clock;
+	struct ring ring = {};
+	struct timers *ts;
+	int ret;
+
+	ret = setup_check(setup, &clock);
+	if (ret)
+		return ret;
+	ret = twheel_use(tw);
+	if (ret)
+		return ret;
+	ts = kmalloc(sizeof(*ts), GFP_BRIEF);
+	if (!ts)
+		return -ENOMEM;
+	ret = mutex_lock_killable(&tw->grow);
+	if (ret)
+		goto free;
+	ret = tw->set_up || tw->timers.wheel.chunk ? -EBUSY :
+	      setup_take(tw, setup, clock, ts, &ring);
+	if (!ret) {
+		tw->set_up = true;
+		/* Pairs with the acquire in twheel_use(). */
+		smp_store_release(&tw->used, true);
+		twheel_lock(tw);
+		tw->ring = ring;
+		tw->timers = *ts;
+		wheel_moved(&tw->timers.wheel);
+		tw->clock = clock;
+		tw->offset = opener_offset(tw, clock);
+		tw->words_first = setup->words_first;
+		tw->words_nr = setup->words_nr;
+		twheel_unlock(tw);
+	}
+	mutex_unlock(&tw->grow);
+free:
+	kfree(ts);
+	return ret ? ret : twheel_get_setup(tw, arg);
+}
+
+static int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 {
 	const struct timers *ts = &tw->timers;
 
-	spin_lock_bh(&tw->lock);
-	*(struct twheel_stats *)arg = (struct twheel_stats){
+	twheel_lock(tw);
+	arg->stats = (struct twheel_stats){
 		.pending	 = ts->wheel.filed,
 		.expired	 = timers_expired(ts),
 		.arms		 = ts->arms,
@@ -1040,88 +1004,83 @@ static int twheel_stats(struct twheel *tw, void *arg)
 		.cascades	 = ts->wheel.cascades,
 		.interrupts	 = tw->interrupts,
 		.idle_interrupts = tw->idle_interrupts,
-		.works		 = tw->works,
+		.steps		 = tw->steps,
 		.max_pass	 = tw->max_pass,
 		.wakeups	 = tw->wakeups,
 		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
 				   ring_memory(&tw->ring),
 	};
-	spin_unlock_bh(&tw->lock);
+	twheel_unlock(tw);
+	return 0;
+}
+
+static int twheel_trim(struct twheel *tw, union twheel_arg *arg)
+{
+	arg->trim.freed = memory_trim(tw);
 	return 0;
 }
 
 /* The table of ioctls */
-
-static_assert(sizeof(struct twheel_event) == 48);
-static_assert(sizeof(struct twheel_features) == 56);
-static_assert(sizeof(struct twheel_setup) == 56);
-static_assert(sizeof(struct twheel_op) == 64);
-static_assert(sizeof(struct twheel_submit) == 32);
-static_assert(sizeof(struct twheel_timer) == 64);
-static_assert(sizeof(struct twheel_list) == 32);
-static_assert(sizeof(struct twheel_stats) == 120);
-
-union twheel_arg {
-	struct twheel_features	features;
-	struct twheel_setup	setup;
-	struct twheel_op	op;
-	struct twheel_submit	submit;
-	struct twheel_timer	timer;
-	struct twheel_list	list;
-	struct twheel_stats	stats;
-};
 
 /**
  * struct twheel_ioctl - a call
  * @cmd: its number, with the direction and size of this kernel's struct
  * @min_size: of the struct when the call was introduced
  * @run: called without locks; the struct is copied to and fro around it
+ * @undo: if the results of a call that has succeeded can't be told; NULL if the caller
+ *	knows what was done
  */
 struct twheel_ioctl {
 	unsigned int	cmd;
 	unsigned int	min_size;
-	int		(*run)(struct twheel *tw, void *arg);
+	int		(*run)(struct twheel *tw, union twheel_arg *arg);
+	void		(*undo)(struct twheel *tw, const union twheel_arg *arg);
 };
 
-#define IOCTL(name, fn, min)			\
-	[_IOC_NR(TWHEEL_IOC_##name)] = {	\
-		.cmd		= TWHEEL_IOC_##name, \
-		.min_size	= (min),	\
-		.run		= (fn),		\
+/* @last: the last field of struct @type when the call was introduced */
+#define IOCTL(name, fn, type, last, ...)				\
+	[_IOC_NR(TWHEEL_IOC_##name)] = {				\
+		.cmd		= TWHEEL_IOC_##name +			\
+				  BUILD_BUG_ON_ZERO(sizeof(struct type) > \
+						    sizeof(union twheel_arg)), \
+		.min_size	= offsetofend(struct type, last),	\
+		.run		= (fn),					\
+		__VA_ARGS__						\
 	}
 
 static const struct twheel_ioctl twheel_ioctls[] = {
-	IOCTL(FEATURES,	 twheel_features,  56),
-	IOCTL(SETUP,	 twheel_setup,	   56),
-	IOCTL(GET_SETUP, twheel_get_setup, 56),
-	IOCTL(ARM,	 twheel_arm,	   64),
-	IOCTL(CANCEL,	 twheel_cancel,	   64),
-	IOCTL(GET,	 twheel_get,	   64),
-	IOCTL(SUBMIT,	 twheel_submit,	   32),
-	IOCTL(LIST,	 twheel_list,	   32),
-	IOCTL(DRAIN,	 twheel_drain,	   32),
-	IOCTL(STATS,	 twheel_stats,	   120),
+	IOCTL(FEATURES,  twheel_features,  twheel_features, max_user_ring),
+	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset),
+	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset),
+	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, .undo = twheel_undo_arm),
+	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result),
+	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns),
+	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
+	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved),
+	IOCTL(DRAIN,	 twheel_drain,	   twheel_list,     reserved),
+	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
+	IOCTL(TRIM,	 twheel_trim,	   twheel_trim,	    freed),
 };
 
 static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg)
 {
+	unsigned int nr = _IOC_NR(cmd), user_size = _IOC_SIZE(cmd);
 	struct twheel *tw = file->private_data;
 	void __user *user = (void __user *)user_arg;
 	const struct twheel_ioctl *ioctl;
-	size_t size, user_size;
 	union twheel_arg arg = {};
-	u64 chosen = 0;
+	bool choice;
+	size_t size;
 	int ret;
 
-	if (_IOC_TYPE(cmd) != TWHEEL_IOC_MAGIC || _IOC_NR(cmd) >= ARRAY_SIZE(twheel_ioctls))
+	if (_IOC_TYPE(cmd) != TWHEEL_IOC_MAGIC || nr >= ARRAY_SIZE(twheel_ioctls))
 		return -ENOIOCTLCMD;
-	ioctl = &twheel_ioctls[_IOC_NR(cmd)];
+	ioctl = &twheel_ioctls[array_index_nospec(nr, ARRAY_SIZE(twheel_ioctls))];
 	if (_IOC_DIR(cmd) != _IOC_DIR(ioctl->cmd))
 		return -ENOIOCTLCMD;
-	user_size = _IOC_SIZE(cmd);
 	if (user_size < ioctl->min_size)
 		return -EINVAL;
-	size = min_t(size_t, user_size, _IOC_SIZE(ioctl->cmd));
+	size = min(user_size, _IOC_SIZE(ioctl->cmd));
 
 	if (_IOC_DIR(cmd) & _IOC_WRITE) {
 		ret = copy_struct_from_user(&arg, _IOC_SIZE(ioctl->cmd), user, user_size);
@@ -1131,30 +1090,39 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user
 		if (copy_to_user(user, &arg, size))
 			return -EFAULT;
 	}
-	if (ioctl->run == twheel_arm)
-		chosen = chosen_ids(&arg.op, 1);
+	choice = ioctl->undo && arg.op.id == TWHEEL_ID_ANY;
 	ret = ioctl->run(tw, &arg);
-	if (ret)
+	/* Who is interrupted goes on where it was, if only the struct tells where. */
+	if (ret && ret != -ERESTARTSYS)
 		return ret;
 	if (copy_to_user(user, &arg, size)) {
-		if (chosen)
-			twheel_undo(tw, &arg.op, 1, chosen);
+		if (choice && !ret)
+			ioctl->undo(tw, &arg);
 		return -EFAULT;
 	}
 	/* The part of a newer struct that this kernel does not know. */
 	if (_IOC_DIR(cmd) == _IOC_READ && clear_user(user + size, user_size - size))
 		return -EFAULT;
-	return 0;
+	return ret;
 }
 
 /* Read and poll */
 
+/*
+ * Claim events that are not stale, as far as one knows by now.  Sets @more if stale ones
+ * were in front and there may be others behind them, and @claim to the claim's number.
+ */
 static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
-				 unsigned int nr)
+				 unsigned int nr, u32 *claim, bool *more)
 {
-	spin_lock_bh(&tw->lock);
-	nr = timers_claim(&tw->timers, events, nr, twheel_now(tw));
-	spin_unlock_bh(&tw->lock);
+	u64 now = twheel_begin(tw);
+	u32 expired = timers_expired(&tw->timers);
+
+	*more = !words_drop_stale(&tw->timers) || timers_expired(&tw->timers) != expired;
+	nr = *more ? 0 : timers_claim(&tw->timers, events, nr, now);
+	*claim = tw->timers.claims;
+	/* Those that were dropped are filed anew, or have an event again. */
+	twheel_end(tw, now, twheel_deliver(tw, now, 0));
 	return nr;
 }
 
@@ -1164,23 +1132,17 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
  * claimed still.
  */
 static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
-				     unsigned int nr, unsigned int told)
+				     unsigned int nr, unsigned int told, u32 claim)
 {
+	u64 now = twheel_begin(tw);
 	unsigned int count;
-	bool more;
-	u64 now;
+	bool news;
 
-	spin_lock_bh(&tw->lock);
-	now = twheel_now(tw);
-	timers_turn(&tw->timers, now);
-	timers_put_back(&tw->timers, events + told, nr - told);
-	count = timers_commit(&tw->timers, events, told, now);
-	twheel_program(tw, now, false);
-	more = timers_expired(&tw->timers);
-	spin_unlock_bh(&tw->lock);
+	timers_put_back(&tw->timers, events + told, nr - told, claim);
+	count = timers_commit(&tw->timers, events, told, claim, now);
+	news = twheel_deliver(tw, now, 0);
 	/* Events that are left are for the next who waits. */
-	if (more && wq_has_sleeper(&tw->wait))
-		twheel_wake(tw);
+	twheel_end(tw, now, news || timers_expired(&tw->timers));
 	return count;
 }
 
@@ -1190,7 +1152,7 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
  * behind it.  Returns how many count; sets @fault if the reader's memory failed.
  */
 static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
-				unsigned int nr, struct iov_iter *to, bool *fault)
+				unsigned int nr, u32 claim, struct iov_iter *to, bool *fault)
 {
 	const size_t size = sizeof(*events);
 	unsigned int done = 0, told, count;
@@ -1199,8 +1161,8 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 	while (nr) {
 		copied = copy_to_iter(events, nr * size, to);
 		told = copied / size;
-		*fault = told < nr;
-		count = twheel_claim_end(tw, events, nr, told);
+		*fault |= told < nr;
+		count = twheel_claim_end(tw, events, nr, told, claim);
 		done += count;
 		iov_iter_revert(to, copied - count * size);
 		if (count == told)
@@ -1211,44 +1173,65 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 	return done;
 }
 
+/* The caller leaves without an event, and may have been woken in the place of another. */
+static void twheel_pass_on(struct twheel *tw)
+{
+	bool more;
+
+	twheel_lock(tw);
+	more = tw->ring.header || timers_expired(&tw->timers);
+	twheel_unlock(tw);
+	if (more)
+		twheel_wake(tw);
+}
+
 static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel *tw = iocb->ki_filp->private_data;
+	bool at_once = iocb->ki_flags & IOCB_NOWAIT;
 	/* fcntl may change O_NONBLOCK at any time; each read goes by what it was at first. */
-	bool may_sleep = !(data_race(iocb->ki_filp->f_flags) & O_NONBLOCK ||
-			   iocb->ki_flags & IOCB_NOWAIT);
+	bool may_sleep = !at_once && !(data_race(iocb->ki_filp->f_flags) & O_NONBLOCK);
 	const size_t size = sizeof(struct twheel_event);
 	size_t room = iov_iter_count(to) / size, done = 0;
+	unsigned int steps = at_once ? POLL_STEPS : UINT_MAX;
 	struct twheel_event *events;
 	int ret = 0;
 
 	if (!room)
 		return -EINVAL;
-	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size, GFP_KERNEL);
+	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size,
+			       at_once ? GFP_NOWAIT | __GFP_NOWARN : GFP_BRIEF);
 	if (!events)
-		return -ENOMEM;
+		return at_once ? -EAGAIN : -ENOMEM;
 
 	for (;;) {
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr;
-		bool fault = false;
+		bool fault = false, more, all;
+		u32 claim;
 
 		if (twheel_has_ring(tw)) {
 			ret = -EOPNOTSUPP;
 			break;
 		}
-		twheel_help(tw, want, may_sleep && !done);
-		nr = twheel_claim(tw, events, want);
-		done += twheel_tell(tw, events, nr, to, &fault);
+		all = twheel_catch_up(tw, want, may_sleep && !done, &steps);
+		nr = twheel_claim(tw, events, want, &claim, &more);
+		done += twheel_tell(tw, events, nr, claim, to, &fault);
 		if (fault) {
 			ret = -EFAULT;
 			break;
 		}
 		/* Not until nothing is due: a fast periodic timer always is. */
-		if (done && (nr < want || done == room || signal_pending(current)))
+		if (done && ((nr < want && !more) || done == room))
 			break;
 		cond_resched();
-		if (done)
-			continue;
+		/* All of these were stale, or there is room for more than a copy's worth. */
+		if (steps && (nr || more || !all)) {
+			steps--;
+			if (!signal_pending(current))
+				continue;
+			ret = -ERESTARTSYS;
+			break;
+		}
 		if (!may_sleep) {
 			ret = -EAGAIN;
 			break;
@@ -1258,6 +1241,8 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			break;
 	}
 	kfree(events);
+	if (!done && ret != -EAGAIN)
+		twheel_pass_on(tw);
 	return done ? done * size : ret;
 }
 
@@ -1304,63 +1289,45 @@ static const struct vm_operations_struct twheel_vm_ops = {
 	.fault	= twheel_fault,
 };
 
-/* Is all of the ring's part there? */
-static int twheel_map_ring(struct twheel *tw, unsigned long at, unsigned long pages)
+/* Is all of a part of the file there, which begins at @first and has @nr pages? */
+static bool is_within(unsigned long at, unsigned long pages, unsigned long first,
+		      unsigned long nr)
 {
-	unsigned long all;
-	int ret;
-
-	mutex_lock(&tw->grow);
-	all = tw->ring.header ? 1 + tw->ring.entries / WORDS_PER_PAGE : 0;
-	ret = pages > all || at > all - pages ? -EINVAL : 0;
-	mutex_unlock(&tw->grow);
-	return ret;
+	return at >= first && pages <= nr && at - first <= nr - pages;
 }
 
-/* Add what the words of these pages need; none of their timers is armed. */
-static int twheel_map_words(struct twheel *tw, unsigned long at, unsigned long pages)
+/* Does the wheel have these pages of its file? */
+static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
 {
-	struct wheel *w = &tw->timers.wheel;
-	int ret = 0;
+	const unsigned long words = WORDS_OFFSET / WORDS_PAGE, ring = RING_OFFSET / WORDS_PAGE;
+	bool has;
 
-	mutex_lock(&tw->grow);
-	if (pages > words_pages(&tw->timers) || at > words_pages(&tw->timers) - pages)
-		ret = -EINVAL;
-	/* A chunk comes first: who has one has no setup any more. */
-	for (; !ret && pages; pages--, at++) {
-		ret = twheel_add_chunk(tw, at * WORDS_PER_PAGE, true);
-		cond_resched();
-		if (!ret && fatal_signal_pending(current))
-			ret = -EINTR;
-	}
-	/* Looks can't wait for memory: what is further off is looked at on the way. */
-	while (!ret && w->nr_levels < min_t(unsigned int, w->max_levels, WORDS_LEVELS))
-		ret = twheel_add_level(tw);
-	mutex_unlock(&tw->grow);
-	return ret;
+	twheel_lock(tw);
+	has = (tw->words_nr &&
+	       is_within(at, pages, words + tw->words_first / WORDS_PER_PAGE,
+			 DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE))) ||
+	      (tw->ring.header &&
+	       is_within(at, pages, ring, 1 + tw->ring.entries / WORDS_PER_PAGE));
+	twheel_unlock(tw);
+	return has;
 }
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct twheel *tw = file->private_data;
-	unsigned long at = vma->vm_pgoff, pages = vma_pages(vma);
-	int ret;
 
 	if (!HAVE_WORDS)
 		return -ENODEV;
-	/* Stores to a private copy would be lost. */
-	if (!(vma->vm_flags & VM_SHARED))
+	/*
+	 * Stores to a private copy would be lost.  VM_SHARED is not there where the file
+	 * was opened to be read only.
+	 */
+	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 	if (vma->vm_flags & VM_EXEC)
 		return -EPERM;
-	if (at >= RING_OFFSET / WORDS_PAGE)
-		ret = twheel_map_ring(tw, at - RING_OFFSET / WORDS_PAGE, pages);
-	else if (at >= WORDS_OFFSET / WORDS_PAGE)
-		ret = twheel_map_words(tw, at - WORDS_OFFSET / WORDS_PAGE, pages);
-	else
-		ret = -EINVAL;
-	if (ret)
-		return ret;
+	if (!twheel_has_pages(tw, vma->vm_pgoff, vma_pages(vma)))
+		return -EINVAL;
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vma->vm_private_data = tw;
@@ -1382,7 +1349,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	struct twheel_user *user;
 	struct twheel *tw;
 
-	user = user_get(current_uid());
+	user = user_get(user_current());
 	if (IS_ERR(user))
 		return PTR_ERR(user);
 	tw = kzalloc(sizeof(*tw), GFP_CHARGED);
@@ -1394,48 +1361,50 @@ static int twheel_open(struct inode *inode, struct file *file)
 	spin_lock_init(&tw->lock);
 	mutex_init(&tw->grow);
 	init_waitqueue_head(&tw->wait);
-	kthread_init_work(&tw->work, twheel_work);
+	tw->entry.lock = &tw->lock;
+	tw->entry.turn = twheel_turn;
+	tw->entry.wake = twheel_turned;
+	timerqueue_init(&tw->entry.node);
 	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
 	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
-	spin_lock_bh(&tw->lock);
-	twheel_set(tw, &defaults);
-	spin_unlock_bh(&tw->lock);
+	tw->clock = TWHEEL_MONOTONIC;
+	tw->offset = opener_offset(tw, tw->clock);
+	twheel_shape(&tw->timers, &defaults, tw->clock, clock_now(tw->clock) + tw->offset);
 	file->private_data = tw;
 	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
 }
 
+/* Nothing here waits for softirq longer than for a step. */
 static int twheel_release(struct inode *inode, struct file *file)
 {
 	struct twheel *tw = file->private_data;
 
-	spin_lock_bh(&tw->lock);
+	twheel_lock(tw);
 	tw->closing = true;
-	spin_unlock_bh(&tw->lock);
-	hrtimer_cancel(&tw->hrtimer);
-	kthread_cancel_work_sync(&tw->work);
-	user_uncharge(tw->user, wheel_timers_held(&tw->timers.wheel));
-	words_destroy(&tw->timers);
+	expiry_dequeue(&tw->entry);
+	twheel_unlock(tw);
+	memory_free(&tw->timers, tw->user);
+	user_uncharge_ring(tw->user, tw->ring.entries);
 	ring_free(&tw->ring);
-	wheel_destroy(&tw->timers.wheel);
 	user_put(tw->user);
-	kfree(tw);
+	kfree_rcu(tw, rcu);
 	return 0;
 }
 
 static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 {
 	struct twheel *tw = file->private_data;
-	union { struct twheel_setup setup; struct twheel_stats stats; } u;
+	union twheel_arg u;
 
-	twheel_get_setup(tw, &u.setup);
+	twheel_get_setup(tw, &u);
 	seq_printf(m, "twheel-clock:\t%u\n", u.setup.clock);
 	seq_printf(m, "twheel-tick-ns:\t%llu\n", u.setup.tick);
 	seq_printf(m, "twheel-levels:\t%u\n", u.setup.levels);
 	seq_printf(m, "twheel-slots:\t%u\n", u.setup.slots);
 	seq_printf(m, "twheel-capacity:\t%u\n", u.setup.capacity);
 	seq_printf(m, "twheel-delivery:\t%u\n", u.setup.delivery);
-	twheel_stats(tw, &u.stats);
+	twheel_stats(tw, &u);
 	seq_printf(m, "twheel-pending:\t%llu\n", u.stats.pending);
 	seq_printf(m, "twheel-expired:\t%llu\n", u.stats.expired);
 	seq_printf(m, "twheel-fired:\t%llu\n", u.stats.fired);
@@ -1467,23 +1436,16 @@ static struct miscdevice twheel_misc = {
 
 static int __init twheel_init(void)
 {
-	int ret;
-
-	twheel_worker = kthread_run_worker(0, "twheel");
-	if (IS_ERR(twheel_worker))
-		return PTR_ERR(twheel_worker);
-	set_user_nice(twheel_worker->task, WORKER_NICE);
-	ret = misc_register(&twheel_misc);
-	if (ret)
-		kthread_destroy_worker(twheel_worker);
-	return ret;
+	expiry_init();
+	return misc_register(&twheel_misc);
 }
 module_init(twheel_init);
 
 static void __exit twheel_exit(void)
 {
 	misc_deregister(&twheel_misc);
-	kthread_destroy_worker(twheel_worker);
+	expiry_exit();
+	users_exit();
 }
 module_exit(twheel_exit);
 

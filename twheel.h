@@ -5,96 +5,94 @@
 #ifndef TWHEEL_H
 #define TWHEEL_H
 
-#include <linux/atomic.h>
-#include <linux/hrtimer.h>
-#include <linux/kthread.h>
 #include <linux/mutex.h>
-#include <linux/refcount.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
-#include <linux/uidgid.h>
 #include <linux/wait.h>
 
+#include "clocks.h"
+#include "expiry.h"
+#include "ring.h"
 #include "timers.h"
-#include "words.h"
-
-/**
- * struct share - what softirq may still do for a user on a CPU; used there alone
- * @since: of the pass that it is a part of, ns
- * @left: timers that may be handled
- * @turn: when the last of the wheels may look again that have more to do, ns
- */
-struct share {
-	u64		since;
-	unsigned int	left;
-	u64		turn;
-};
-
-/**
- * struct twheel_user - what one user holds, over all their wheels
- * @refs: wheels; protected by users_lock
- * @uid: of the opener
- * @share: of what softirq does, on each CPU
- * @timers: for how many there is memory
- */
-struct twheel_user {
-	unsigned int	refs;
-	kuid_t		uid;
-	struct share __percpu *share;
-	atomic_long_t	timers;
-};
+#include "users.h"
 
 /**
  * struct twheel - an open file of the device: a wheel
- * @lock: protects what says so; taken with _bh, in softirq without
+ * @lock: protects what says so; taken by twheel_lock(), and in softirq as it is; held
+ *	for a bounded time
  * @timers: the timers; @lock
- * @programmed: what @hrtimer is set to, in the wheel's time; KTIME_MAX: it is
- *	not; @lock
- * @left: @hrtimer is set to look after timers that are due and were left to
- *	readers; @lock
- * @helped: a reader has done some of that since; @lock
- * @closing: nothing is to be started any more; @lock
- * @interrupts: times that @hrtimer fired; @lock
+ * @closing: nothing is to be queued any more; @lock
+ * @interrupts: times that softirq turned the wheel; @lock
  * @idle_interrupts: those that found nothing due; @lock
- * @works: passes in process context; @lock
- * @max_pass: most timers handled in one pass in softirq; @lock
+ * @steps: times that a caller did; @lock
+ * @max_pass: most timers handled in one visit of softirq; @lock
  * @wakeups: wake-ups; @lock
  * @ring: the event ring; its pages change under @grow, before there are timers,
  *	the rest is protected by @lock
- * @hrtimer: fires for what has to happen next; started under @lock
- * @work: does what softirq and readers leave; queued under @lock
+ * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
- * @grow: only one adds memory or sets up; taken before @lock
- * @setup_done: setup was called; @grow
- * @clock: the wheel's; changes under @grow and @lock
+ * @grow: only one adds memory, sets up or takes over; taken before @lock
+ * @set_up: setup was called; @grow
+ * @used: the wheel has memory or was set up, and is @user's for good; changes under
+ *	@grow
+ * @user: who pays; changes under @grow and @lock, until @used
+ * @clock: the wheel's; changes under @grow and @lock, before there are timers
  * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
+ * @words_first: the first id with a word; like @clock
+ * @words_nr: how many have one; like @clock
  * @offsets: of the clocks that differ in the opener's time namespace; constant
- * @user: who opened it; constant
+ * @rcu: to free it
  */
 struct twheel {
-	spinlock_t		lock;		/* taken for a bounded time */
+	spinlock_t		lock;		/* see above */
 	struct timers		timers;
-	u64			programmed;
-	bool			left;
-	bool			helped;
 	bool			closing;
 	u64			interrupts;
 	u64			idle_interrupts;
-	u64			works;
+	u64			steps;
 	u64			max_pass;
 	u64			wakeups;
 	struct ring		ring;
-	struct hrtimer		hrtimer;
-	struct kthread_work	work;
+	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
 	struct mutex		grow;		/* before @lock */
-	bool			setup_done;
-	clockid_t		clock;
+	bool			set_up;
+	bool			used;
+	struct twheel_user	*user;
+	enum twheel_clock	clock;
 	s64			offset;
+	u32			words_first;
+	u32			words_nr;
 	struct {
 		s64		monotonic;
 		s64		boottime;
 	} offsets;
-	struct twheel_user	*user;
+	struct rcu_head		rcu;
 };
+
+/*
+ * Softirq takes the lock as well, so softirqs are disabled while a call holds it.  On
+ * PREEMPT_RT that is not needed, because softirq only tries to take it; and it would do
+ * harm, because to disable softirqs is to hold a lock of the CPU there.  A call that waits
+ * for the wheel's lock, whose holder a realtime task keeps from running, would then hold up
+ * all softirqs of its CPU.
+ */
+static inline void twheel_lock(struct twheel *tw)
+	__acquires(&tw->lock)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		spin_lock(&tw->lock);
+	else
+		spin_lock_bh(&tw->lock);
+}
+
+static inline void twheel_unlock(struct twheel *tw)
+	__releases(&tw->lock)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		spin_unlock(&tw->lock);
+	else
+		spin_unlock_bh(&tw->lock);
+}
 
 #endif /* TWHEEL_H */

@@ -30,11 +30,11 @@
  *     while the level below still turns through the slot before.
  *
  * A timer that not even the top level reaches waits in its furthest slot and
- * goes round, without being looked at before its time comes near.  With one
+ * goes round; the wheel does not touch it before its time comes near.  With one
  * level that is the hashed wheel with rounds.
  *
  * A slot with no more than a step's worth of timers (a light one) is opened at
- * its first deadline, so a lone timer costs one look and not one per level.  A
+ * its first deadline, so a lone timer costs one wake-up and not one per level.  A
  * heavy one is opened early enough to be down by then, and emptied behind
  * whatever else is due, so it delays nobody.  Timers come due in order of
  * their ticks, except those of a heavy slot that was late itself.
@@ -50,6 +50,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 #endif
 
 #include "wheel.h"
@@ -72,6 +73,11 @@ static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT))
 static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
 static_assert(WHEEL_CHUNK_TIMERS == 1 << WHEEL_CHUNK_SHIFT);
+static_assert(WHEEL_CHUNK_TIMERS == 2 * WHEEL_OWNER_TIMERS);
+
+/* What a chunk is made of, in bytes. */
+#define NODES_PAGE	(WHEEL_CHUNK_TIMERS * sizeof(struct wheel_node))
+#define OWNER_PAGE	(WHEEL_OWNER_TIMERS * WHEEL_OWNER_SIZE)
 
 /* Memory */
 
@@ -96,6 +102,19 @@ static size_t directory_bytes(const struct wheel *w)
 }
 
 /**
+ * wheel_array_alloc() - zeroed memory of any size
+ * @bytes: how much
+ *
+ * More than a page of it is in pages that are not neighbours: see struct wheel_chunk.
+ *
+ * Return: the memory, for kvfree(), or NULL.  Sleeps.
+ */
+TWHEEL_PART void *wheel_array_alloc(size_t bytes)
+{
+	return bytes <= PAGE_SIZE ? kvzalloc(bytes, WHEEL_GFP) : __vmalloc(bytes, WHEEL_GFP);
+}
+
+/**
  * wheel_init() - make an empty wheel that holds no memory
  * @w: the wheel
  * @capacity: number of ids, 1 to WHEEL_MAX_CAPACITY
@@ -106,8 +125,8 @@ static size_t directory_bytes(const struct wheel *w)
  * @rate: how many timers can be brought down in one tick, at least 1
  * @now: the tick it starts from
  */
-WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-			  unsigned int slots, u64 rate, u64 now)
+TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
+			    unsigned int slots, u64 rate, u64 now)
 {
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
@@ -128,13 +147,12 @@ WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
  *
  * Sleeps.
  */
-WHEEL_API void wheel_destroy(struct wheel *w)
+TWHEEL_PART void wheel_destroy(struct wheel *w)
 {
 	unsigned int i;
 
 	for (i = 0; w->chunk && i < DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS); i++) {
-		if (w->chunk[i])
-			wheel_chunk_free(w->chunk[i]);
+		wheel_chunk_free(w->chunk[i]);
 		cond_resched();
 	}
 	kvfree(w->chunk);
@@ -143,7 +161,7 @@ WHEEL_API void wheel_destroy(struct wheel *w)
 }
 
 /**
- * wheel_directory_alloc() - room for the addresses of all chunks
+ * wheel_directory_alloc() - room for all chunks
  * @w: the wheel it is for
  *
  * Its size follows from the capacity, so it is never copied to grow.
@@ -151,9 +169,9 @@ WHEEL_API void wheel_destroy(struct wheel *w)
  * Return: the directory, for wheel_add_directory() or kvfree(), or NULL.
  * Sleeps.
  */
-WHEEL_API struct wheel_chunk **wheel_directory_alloc(const struct wheel *w)
+TWHEEL_PART struct wheel_chunk *wheel_directory_alloc(const struct wheel *w)
 {
-	return kvzalloc(directory_bytes(w), WHEEL_GFP);
+	return wheel_array_alloc(directory_bytes(w));
 }
 
 /**
@@ -161,7 +179,7 @@ WHEEL_API struct wheel_chunk **wheel_directory_alloc(const struct wheel *w)
  * @w: a wheel without one
  * @directory: from wheel_directory_alloc(); the wheel owns it from now on
  */
-WHEEL_API void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory)
+TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *directory)
 {
 	w->chunk = directory;
 	w->memory += directory_bytes(w);
@@ -170,21 +188,34 @@ WHEEL_API void wheel_add_directory(struct wheel *w, struct wheel_chunk **directo
 /**
  * wheel_chunk_alloc() - memory for 256 timers that are in no list
  *
- * Return: the chunk, for wheel_add_chunk() or wheel_chunk_free(), or NULL.
- * Sleeps.
+ * Return: the chunk, for wheel_add_chunk() or wheel_chunk_free(); without nodes, if
+ * there is no memory.  Sleeps.
  */
-WHEEL_API struct wheel_chunk *wheel_chunk_alloc(void)
+TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void)
 {
-	struct wheel_chunk *chunk = alloc_pages_exact(sizeof(*chunk), WHEEL_GFP);
+	struct wheel_chunk chunk = {
+		.node		= alloc_pages_exact(NODES_PAGE, WHEEL_GFP),
+		.owner[0]	= alloc_pages_exact(OWNER_PAGE, WHEEL_GFP),
+		.owner[1]	= alloc_pages_exact(OWNER_PAGE, WHEEL_GFP),
+	};
 
-	for (unsigned int i = 0; chunk && i < WHEEL_CHUNK_TIMERS; i++)
-		chunk->node[i].prev = PREV_OUT;
+	if (!chunk.node || !chunk.owner[0] || !chunk.owner[1]) {
+		wheel_chunk_free(chunk);
+		return (struct wheel_chunk){};
+	}
+	for (unsigned int i = 0; i < WHEEL_CHUNK_TIMERS; i++)
+		chunk.node[i].prev = PREV_OUT;
 	return chunk;
 }
 
-WHEEL_API void wheel_chunk_free(struct wheel_chunk *chunk)
+/* Free a chunk, or none. */
+TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk)
 {
-	free_pages_exact(chunk, sizeof(*chunk));
+	if (chunk.node)
+		free_pages_exact(chunk.node, NODES_PAGE);
+	for (int i = 0; i < 2; i++)
+		if (chunk.owner[i])
+			free_pages_exact(chunk.owner[i], OWNER_PAGE);
 }
 
 /**
@@ -193,11 +224,28 @@ WHEEL_API void wheel_chunk_free(struct wheel_chunk *chunk)
  * @id: one that has no memory yet
  * @chunk: from wheel_chunk_alloc(); the wheel owns it from now on
  */
-WHEEL_API void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk)
+TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk)
 {
 	w->chunk[id >> WHEEL_CHUNK_SHIFT] = chunk;
 	w->nr_chunks++;
-	w->memory += sizeof(*chunk);
+	w->memory += WHEEL_CHUNK_BYTES;
+}
+
+/**
+ * wheel_remove_chunk() - take the memory for an id and its neighbours from a wheel
+ * @w: the wheel
+ * @id: one of them, all of which are in no list
+ *
+ * Return: the chunk, for wheel_chunk_free().
+ */
+TWHEEL_PART struct wheel_chunk wheel_remove_chunk(struct wheel *w, u32 id)
+{
+	struct wheel_chunk chunk = w->chunk[id >> WHEEL_CHUNK_SHIFT];
+
+	w->chunk[id >> WHEEL_CHUNK_SHIFT] = (struct wheel_chunk){};
+	w->nr_chunks--;
+	w->memory -= WHEEL_CHUNK_BYTES;
+	return chunk;
 }
 
 /**
@@ -206,7 +254,7 @@ WHEEL_API void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chun
  *
  * Return: a multiple of 256.
  */
-WHEEL_API u32 wheel_timers_held(const struct wheel *w)
+TWHEEL_PART u32 wheel_timers_held(const struct wheel *w)
 {
 	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
 }
@@ -218,9 +266,9 @@ WHEEL_API u32 wheel_timers_held(const struct wheel *w)
  * Return: its slots, for wheel_add_level() or wheel_level_free(), or NULL.
  * Sleeps.
  */
-WHEEL_API struct wheel_slot *wheel_level_alloc(const struct wheel *w)
+TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 {
-	struct wheel_slot *slots = kvzalloc(level_bytes(w), WHEEL_GFP);
+	struct wheel_slot *slots = wheel_array_alloc(level_bytes(w));
 
 	for (unsigned int i = 0; slots && i < ring_size(w); i++) {
 		slots[i].soonest = WHEEL_NEVER;
@@ -229,9 +277,25 @@ WHEEL_API struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 	return slots;
 }
 
-WHEEL_API void wheel_level_free(struct wheel_slot *slots)
+TWHEEL_PART void wheel_level_free(struct wheel_slot *slots)
 {
 	kvfree(slots);
+}
+
+static unsigned long *level_map(const struct wheel *w, struct wheel_level *level)
+{
+	return ring_size(w) > 128 ? (unsigned long *)(level->slot + ring_size(w))
+				  : level->small_map;
+}
+
+/**
+ * wheel_moved() - after the struct of a wheel was copied to where it is to stay
+ * @w: the copy; the original is not used any more
+ */
+TWHEEL_PART void wheel_moved(struct wheel *w)
+{
+	for (unsigned int l = 0; l < w->nr_levels; l++)
+		w->level[l].map = level_map(w, &w->level[l]);
 }
 
 /* Move the hand of a level, and the end of its reach with it. */
@@ -249,7 +313,7 @@ static void set_hand(struct wheel *w, unsigned int l, u64 hand)
  * @w: a wheel with fewer levels than it may have
  * @slots: from wheel_level_alloc(); the wheel owns them from now on
  */
-WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
+TWHEEL_PART void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 {
 	unsigned int l = w->nr_levels++;
 	struct wheel_level *level = &w->level[l];
@@ -259,8 +323,7 @@ WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 	set_hand(w, l, l ? level[-1].hand >> w->bits : w->at);
 	w->end[l + 1] = WHEEL_NEVER;
 	level->next = WHEEL_NEVER;
-	level->map = ring_size(w) > 128 ? (unsigned long *)(slots + ring_size(w))
-					: level->small_map;
+	level->map = level_map(w, level);
 	w->memory += level_bytes(w);
 }
 
@@ -348,7 +411,7 @@ static void unlink_queued(struct wheel *w, struct wheel_node *node)
  * @w: the wheel
  * @id: a timer that is filed, due or in the pool
  */
-WHEEL_API void wheel_unlink(struct wheel *w, u32 id)
+TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 {
 	struct wheel_node *node = wheel_node(w, id);
 
@@ -385,7 +448,7 @@ static void queue_append(struct wheel *w, struct wheel_queue *queue, u32 id,
  *
  * The timer itself is the entry: there is always room.
  */
-WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
+TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
 {
 	struct wheel_queue *queue = wheel_queue(w, where);
 	struct wheel_node *node = wheel_node(w, id);
@@ -410,7 +473,7 @@ WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool 
  *
  * Return: how many.
  */
-WHEEL_API unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr)
+TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr)
 {
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
 	u32 id = due->head;
@@ -420,7 +483,7 @@ WHEEL_API unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr
 		struct wheel_node *node = wheel_node(w, id);
 
 		ids[n] = id;
-		prefetch(wheel_load(w, id));
+		prefetch(wheel_owner_part(w, id));
 		id = node->next;
 		if (id != WHEEL_NIL)
 			prefetch(wheel_node(w, id));
@@ -456,14 +519,20 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 	return min(slot->soonest, max(earliest, soonest));
 }
 
-/* The first timer of a slot, the soonest, or one that makes it heavy. */
-static noinline void note_slot(struct wheel *w, unsigned int l, u64 number, u64 look)
+/*
+ * A timer was filed that changes when its slot has to be opened: the first one, the
+ * soonest, or one that may make the slot heavy.
+ */
+static noinline void note_slot(struct wheel *w, unsigned int l, u64 number, u64 tick)
 {
 	struct wheel_level *level = &w->level[l];
 	u32 place = number & w->mask;
 	struct wheel_slot *slot = &level->slot[place];
 
-	slot->soonest = min(slot->soonest, look);
+	/* An unlink does not know the slot, so what comes and goes is counted on and on. */
+	if (unlikely(slot->filed / 2 > w->filed))
+		slot->filed = w->filed;
+	slot->soonest = min(slot->soonest, tick);
 	level->used += !__test_and_set_bit(place, level->map);
 	level->next = min(level->next, slot_opens(w, l, number));
 }
@@ -474,7 +543,7 @@ static __always_inline void file_timer(struct wheel *w, u32 id, struct wheel_nod
 {
 	struct wheel_level *level;
 	struct wheel_slot *slot;
-	u64 number, look = expiry;
+	u64 number, soonest = expiry;
 	u32 place, filed, next;
 
 	if (likely(l < w->nr_levels)) {
@@ -485,7 +554,7 @@ static __always_inline void file_timer(struct wheel *w, u32 id, struct wheel_nod
 		number = level->hand + w->mask;
 		/* It goes round the top level; below that, no hand may stop for it. */
 		if (w->nr_levels < w->max_levels)
-			look = number << level->shift;
+			soonest = number << level->shift;
 	}
 	place = number & w->mask;
 	slot = &level->slot[place];
@@ -498,11 +567,11 @@ static __always_inline void file_timer(struct wheel *w, u32 id, struct wheel_nod
 	if (next != WHEEL_NIL)
 		wheel_node(w, next)->prev = id;
 	w->filed++;
-	if (look < slot->soonest || unlikely(!(filed % WHEEL_STEP)))
-		note_slot(w, l, number, look);
+	if (soonest < slot->soonest || unlikely(!(filed % WHEEL_STEP)))
+		note_slot(w, l, number, soonest);
 }
 
-/* Apart, so that the way of the others stays short. */
+/* Not inline, so that the code for all other timers stays short. */
 static noinline void move_earlier(struct wheel *w, u32 id, struct wheel_node *node,
 				  u64 expiry, unsigned int level)
 {
@@ -518,9 +587,9 @@ static noinline void move_earlier(struct wheel *w, u32 id, struct wheel_node *no
  * @level: what wheel_level() says of it
  *
  * To move a timer later, its new tick is only stored: the slot that it is in
- * is looked at too early, once.
+ * is opened too early, once.
  */
-WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level)
+TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level)
 {
 	struct wheel_node *node = wheel_node(w, id);
 
@@ -570,7 +639,7 @@ static u64 level_next(const struct wheel *w, unsigned int l)
 }
 
 /*
- * Timers that go round the top level need no look before the soonest of them:
+ * Timers that go round the top level need no attention before the soonest of them:
  * a place in the ring may as well stand for the slot some turns later.  Turns
  * the hand by as many whole turns as its bound @to and the timers allow.
  */
@@ -625,7 +694,7 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 	return true;
 }
 
-/* Most come in order, and they are few. */
+/* Insertion sort: a batch is small, and most of its timers come in order. */
 static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
 {
 	unsigned int i = batch->nr++;
@@ -771,11 +840,11 @@ static u64 upper_next(const struct wheel *w)
  * wheel_next() - when something comes due, or has to come down
  * @w: the wheel
  *
- * Return: a tick, at most one empty look too early; one that has passed, if
+ * Return: a tick, at most one empty wake-up too early; one that has passed, if
  * such a step is half done; WHEEL_NEVER if nothing is filed. What wheel_heavy()
  * tells of is not counted.
  */
-WHEEL_API u64 wheel_next(const struct wheel *w)
+TWHEEL_PART u64 wheel_next(const struct wheel *w)
 {
 	if (w->open & ~w->heavy)
 		return 0;
@@ -785,13 +854,31 @@ WHEEL_API u64 wheel_next(const struct wheel *w)
 }
 
 /**
+ * wheel_heavy_due() - is something due in a heavy slot that is coming down?
+ * @w: the wheel
+ * @now: the tick that it is
+ *
+ * A slot is told of until it is empty, because its first timer is.
+ */
+TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now)
+{
+	for (u32 heavy = w->heavy; heavy; heavy &= heavy - 1) {
+		const struct wheel_level *level = &w->level[__ffs(heavy)];
+
+		if (level->slot[level->hand & w->mask].soonest <= now)
+			return true;
+	}
+	return false;
+}
+
+/**
  * wheel_turn() - let the hands follow the time, before timers are filed
  * @w: the wheel
  * @now: the tick that it is
  *
  * Stops short of what is due and not handled yet.
  */
-WHEEL_API void wheel_turn(struct wheel *w, u64 now)
+TWHEEL_PART void wheel_turn(struct wheel *w, u64 now)
 {
 	u64 next;
 
@@ -828,6 +915,24 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 }
 
 /*
+ * What was unlinked from a slot is counted still, so it may only seem heavy.  It is,
+ * if it holds more than a step's worth, and no more than that is counted here.
+ */
+static noinline void count_again(const struct wheel *w, struct wheel_slot *slot)
+{
+	u32 count = 0;
+
+	for (unsigned int list = 0; list < WHEEL_LISTS; list++) {
+		u32 id = slot->head[list];
+
+		for (; id != WHEEL_NIL && count <= WHEEL_STEP; id = wheel_node(w, id)->next)
+			count++;
+	}
+	if (count <= WHEEL_STEP)
+		slot->filed = count;
+}
+
+/*
  * Open the slot that a level has to open next.  Returns false if R4 keeps it
  * closed, because a heavy slot is being emptied below.
  */
@@ -836,6 +941,8 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	struct wheel_level *level = &w->level[l];
 	u64 next = level->next, number = first_slot(w, level, level->hand);
 
+	if (l && number && level->slot[number & w->mask].filed > WHEEL_STEP)
+		count_again(w, &level->slot[number & w->mask]);
 	/* A cancel leaves next too early, which is seen here. */
 	if (!number || slot_opens(w, l, number) != next) {
 		level->next = level_next(w, l);
@@ -865,8 +972,8 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
  *
  * Return: how many timers were handled. Less than @budget: all are.
  */
-WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
-				     unsigned int budget)
+TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
+				       unsigned int budget)
 {
 	struct wheel_batch due;
 	unsigned int done = 0;

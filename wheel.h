@@ -21,13 +21,18 @@
 #endif
 
 /* How the functions are declared: static, where all is built as one unit. */
-#ifndef WHEEL_API
-#define WHEEL_API
+#ifndef TWHEEL_PART
+#define TWHEEL_PART
 #endif
 
-/* Memory is charged, zeroed, and not worth killing anybody for. */
-#define WHEEL_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | \
-			 __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+/*
+ * What outlives a call is charged to the caller's cgroup, and when that is at its
+ * limit the call fails: nobody is killed for it.
+ */
+#define GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define WHEEL_GFP	(GFP_CHARGED | __GFP_ZERO)
+/* What a call needs while it lasts fails in the same way. */
+#define GFP_BRIEF	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 #define WHEEL_MAX_LEVELS	16
 #define WHEEL_MAX_SLOTS		4096
@@ -79,25 +84,41 @@ enum wheel_where {
 };
 
 /* Bytes beside each node for the owner. */
-#define WHEEL_LOAD	32
+#define WHEEL_OWNER_SIZE	32
 
-/**
- * struct wheel_chunk - memory for 256 timers, three pages
- * @node: what the wheel works on
- * @load: what the owner keeps of each timer; the wheel does not look at it
- */
-struct wheel_chunk {
-	struct wheel_node	node[WHEEL_CHUNK_TIMERS];
-	u8			load[WHEEL_CHUNK_TIMERS][WHEEL_LOAD];
+/* What the owner keeps of this many timers fills a page. */
+#define WHEEL_OWNER_TIMERS	128U
+
+/* What the owner keeps of a timer. */
+struct wheel_owner_part {
+	u64	data[WHEEL_OWNER_SIZE / sizeof(u64)];
 };
 
 /**
+ * struct wheel_chunk - memory for 256 timers: three pages, which are not neighbours
+ * @node: what the wheel works on; NULL: there is no memory
+ * @owner: what the owner keeps of each timer, for half of them each; the wheel neither
+ *	reads nor writes it
+ *
+ * Pages are taken one by one, because blocks of several pages are split and joined
+ * with interrupts off, for milliseconds where thousands are given back.
+ */
+struct wheel_chunk {
+	struct wheel_node	*node;
+	struct wheel_owner_part	*owner[2];
+};
+
+/* Bytes in these pages. */
+#define WHEEL_CHUNK_BYTES	(WHEEL_CHUNK_TIMERS * \
+				 (sizeof(struct wheel_node) + WHEEL_OWNER_SIZE))
+
+/**
  * struct wheel_slot - the timers of one span of ticks
- * @soonest: lower bound of their expiries, at most one empty look too early;
+ * @soonest: lower bound of their expiries, at most one empty wake-up too early;
  *	WHEEL_NEVER, if there are none
  * @filed: how many it holds, those that were unlinked counted with them: an
- *	upper bound.  They go to each list in turn, so that the lists are of one
- *	length.
+ *	upper bound, which is corrected now and then.  They go to each list in
+ *	turn, so that the lists are of one length.
  * @head: first timer of each list, or WHEEL_NIL
  *
  * One cache line.
@@ -169,7 +190,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
 
 /**
  * struct wheel - a timing wheel
- * @chunk: directory of the chunks, by id; NULL until the first is added
+ * @chunk: directory of the chunks, by id; NULL until the first of them is added
  * @nr_chunks: how many there are
  * @capacity: ids are below this
  * @bits: log2 of the slots that a level turns through
@@ -192,7 +213,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @level: the levels, finest first
  */
 struct wheel {
-	struct wheel_chunk	**chunk;
+	struct wheel_chunk	*chunk;
 	u32			nr_chunks;
 	u32			capacity;
 	unsigned int		bits;
@@ -213,34 +234,37 @@ struct wheel {
 	struct wheel_level	level[WHEEL_MAX_LEVELS];
 };
 
-WHEEL_API void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-			  unsigned int slots, u64 rate, u64 now);
-WHEEL_API void wheel_destroy(struct wheel *w);
+TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
+			    unsigned int slots, u64 rate, u64 now);
+TWHEEL_PART void wheel_destroy(struct wheel *w);
+TWHEEL_PART void wheel_moved(struct wheel *w);
 
-WHEEL_API struct wheel_chunk **wheel_directory_alloc(const struct wheel *w);
-WHEEL_API void wheel_add_directory(struct wheel *w, struct wheel_chunk **directory);
-WHEEL_API struct wheel_chunk *wheel_chunk_alloc(void);
-WHEEL_API void wheel_chunk_free(struct wheel_chunk *chunk);
-WHEEL_API void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk *chunk);
-WHEEL_API u32 wheel_timers_held(const struct wheel *w);
-WHEEL_API struct wheel_slot *wheel_level_alloc(const struct wheel *w);
-WHEEL_API void wheel_level_free(struct wheel_slot *slots);
-WHEEL_API void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
+TWHEEL_PART void *wheel_array_alloc(size_t bytes);
+TWHEEL_PART struct wheel_chunk *wheel_directory_alloc(const struct wheel *w);
+TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *directory);
+TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void);
+TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk);
+TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk);
+TWHEEL_PART struct wheel_chunk wheel_remove_chunk(struct wheel *w, u32 id);
+TWHEEL_PART u32 wheel_timers_held(const struct wheel *w);
+TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w);
+TWHEEL_PART void wheel_level_free(struct wheel_slot *slots);
+TWHEEL_PART void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
 
-WHEEL_API void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level);
-WHEEL_API void wheel_unlink(struct wheel *w, u32 id);
-WHEEL_API unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
-WHEEL_API void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
+TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level);
+TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id);
+TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
+TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
 
-WHEEL_API void wheel_turn(struct wheel *w, u64 now);
-WHEEL_API unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
-				     unsigned int budget);
-WHEEL_API u64 wheel_next(const struct wheel *w);
+TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
+TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
+				       unsigned int budget);
+TWHEEL_PART u64 wheel_next(const struct wheel *w);
 
 /* Is there memory for this timer? */
 static inline bool wheel_has(const struct wheel *w, u32 id)
 {
-	return w->chunk && w->chunk[id >> WHEEL_CHUNK_SHIFT];
+	return w->chunk && w->chunk[id >> WHEEL_CHUNK_SHIFT].node;
 }
 
 /**
@@ -277,25 +301,27 @@ static inline bool wheel_reach_missing(const struct wheel *w, u64 ticks)
 
 static inline struct wheel_node *wheel_node(const struct wheel *w, u32 id)
 {
-	return &w->chunk[id >> WHEEL_CHUNK_SHIFT]->node[id & (WHEEL_CHUNK_TIMERS - 1)];
+	return &w->chunk[id >> WHEEL_CHUNK_SHIFT].node[id & (WHEEL_CHUNK_TIMERS - 1)];
 }
 
-static inline void *wheel_load(const struct wheel *w, u32 id)
+static inline void *wheel_owner_part(const struct wheel *w, u32 id)
 {
-	return w->chunk[id >> WHEEL_CHUNK_SHIFT]->load[id & (WHEEL_CHUNK_TIMERS - 1)];
+	const struct wheel_chunk *chunk = &w->chunk[id >> WHEEL_CHUNK_SHIFT];
+
+	return &chunk->owner[id / WHEEL_OWNER_TIMERS % 2][id % WHEEL_OWNER_TIMERS];
 }
 
 /* Of a batch, the timer that is fetched while another is filed or unlinked. */
 #define WHEEL_AHEAD	16U
 
 /*
- * Fetch a timer for an operation that comes soon, if it has memory. Not left to
- * the compiler: gcc drops calls of a function that does no more than prefetch.
+ * Fetch a timer that has memory, to be written by an operation that comes soon.  Not left
+ * to the compiler: gcc drops calls of a function that does no more than prefetch.
  */
 static __always_inline void wheel_prefetch(const struct wheel *w, u32 id)
 {
-	if (wheel_has(w, id))
-		prefetch(wheel_node(w, id));
+	prefetchw(wheel_node(w, id));
+	prefetchw(wheel_owner_part(w, id));
 }
 
 /* The kind of list is kept in two bits of prev. */
@@ -316,5 +342,7 @@ static inline bool wheel_heavy(const struct wheel *w)
 {
 	return w->heavy;
 }
+
+TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now);
 
 #endif /* TWHEEL_WHEEL_H */

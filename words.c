@@ -1,63 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel's side of the words and of the event ring; a part of timers.c.
+ * The kernel's side of the words: timers that are armed by a store.
  * docs/words.md has the protocol, and why it loses nothing.
  *
- * With a word, a timer's deadline is the daemon's to store.  What timers.c keeps
- * as the deadline is then the promise that stands in @filed, as long as the
+ * With a word, a timer's deadline is the daemon's to store.  What timer.h keeps
+ * as the deadline is then the promise that stands in @promise, as long as the
  * timer is filed; and of an event, what the daemon's deadline must still be.
- * The kernel never reads @filed, nor what it wrote elsewhere in shared memory.
+ * The kernel never reads @promise, nor what it wrote elsewhere in shared memory.
  *
  * The raise rule.  A promise may be lowered at any time.  To raise it, to later
  * or to none, the kernel stores it, has a full barrier, and reads the deadline
  * again, once: who stored one meanwhile, and has seen the lower promise, is
  * found now; who stores one from now on sees the raised promise, and calls.
  */
-#ifdef __KERNEL__
-#include <linux/atomic.h>
-#include <linux/compiler.h>
-#endif
-
 #include "words.h"
 
 static_assert(sizeof(struct twheel_word) * WORDS_PER_PAGE == WORDS_PAGE);
-static_assert(sizeof(struct twheel_entry) * WORDS_PER_PAGE == WORDS_PAGE);
-static_assert(TWHEEL_RING_HEADER == WORDS_PAGE);
-
-/* What the daemon wants; any number may stand there. */
-static u64 word_deadline(const struct twheel_word *word)
-{
-	return min_t(u64, READ_ONCE(word->deadline), KTIME_MAX);
-}
-
-/* Take a deadline that was seen out of a word, unless it has changed. */
-static bool word_take(struct twheel_word *word, u64 seen, u64 next)
-{
-	u64 deadline = READ_ONCE(word->deadline);
-
-	return min_t(u64, deadline, KTIME_MAX) == seen &&
-	       cmpxchg(&word->deadline, deadline, next) == deadline;
-}
-
-/* Cancel; returns what was wanted. */
-static u64 word_cancel(struct twheel_word *word)
-{
-	return min_t(u64, xchg(&word->deadline, 0), KTIME_MAX);
-}
 
 /*
- * A timer has been taken out of its list for good: the raise rule, and then its
- * deadline goes, unless it is another one than was told.
+ * File a timer by a deadline, and promise that.  It is in no list, or is filed by a later
+ * one, so this lowers the promise.
  */
-static bool word_drain(struct twheel_word *word, u64 told)
-{
-	WRITE_ONCE(word->filed, 0);
-	/* Pairs with the daemon's exchange of the deadline before it loads filed. */
-	smp_mb();
-	return word_take(word, told, 0);
-}
-
-/* Have a timer that is in no list looked at for a deadline, and promise it. */
 static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
 {
 	struct timer *t = timer_of(ts, id);
@@ -65,24 +28,24 @@ static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 d
 
 	t->deadline = deadline;
 	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
-	WRITE_ONCE(word->filed, deadline);
+	WRITE_ONCE(word->promise, deadline);
 }
 
 /*
- * After a call has changed when a timer is looked at, perhaps to later: the raise
- * rule.
+ * A call has filed a timer anew, or has queued its event: promise what is true now.  It
+ * may be less than before, so the raise rule is followed.
  */
-static void word_promise(struct timers *ts, u32 id, struct twheel_word *word)
+TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *word)
 {
 	struct wheel_node *node = wheel_node(&ts->wheel, id);
 	u64 promise, deadline;
 
 	promise = wheel_where(node) == WHEEL_FILED ? timer_of(ts, id)->deadline : 0;
-	WRITE_ONCE(word->filed, promise);
-	/* Pairs with the daemon's exchange of the deadline before it loads filed. */
+	WRITE_ONCE(word->promise, promise);
+	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
 	smp_mb();
 	deadline = word_deadline(word);
-	/* An event that waits covers its own deadline. */
+	/* Of a deadline whose event waits already there is nothing more to promise. */
 	if (deadline == timer_of(ts, id)->deadline || !word_uncovered(deadline, promise))
 		return;
 	if (wheel_where(node) != WHEEL_OUT)
@@ -90,41 +53,66 @@ static void word_promise(struct timers *ts, u32 id, struct twheel_word *word)
 	word_file(ts, id, word, deadline);
 }
 
-/* An event is stale: go on with what is wanted instead, if that is anything. */
-static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
+/*
+ * The event of a timer is stale, because the word holds another deadline by now: file the
+ * timer by that; or, if it was cancelled, end it.
+ */
+TWHEEL_PART void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 {
 	u64 deadline = word_deadline(word);
 
-	if (deadline)
-		word_file(ts, id, word, deadline);
-	else
+	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
+	} else if (deadline <= ts->now && tick_passed(ts, deadline, timer_of(ts, id)->slack)) {
+		/* That is due as well: who asks for events is not to wait for another tick. */
+		timer_of(ts, id)->deadline = deadline;
+		timer_due(ts, id, ts->now);
+		word_promise(ts, id, word);
+	} else {
+		word_file(ts, id, word, deadline);
+	}
+}
+
+/*
+ * A timer that has been taken out of its list is not wanted any more: it ends, but
+ * for a deadline that was stored in view of the promise that it had.
+ */
+TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word)
+{
+	WRITE_ONCE(word->promise, 0);
+	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
+	smp_mb();
+	word_restart(ts, id, word);
 }
 
 /* The state of a timer with a word. */
-static enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline)
+TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline)
 {
-	enum wheel_where where = wheel_where(wheel_node(&ts->wheel, id));
+	const struct wheel_node *node = wheel_node(&ts->wheel, id);
+	enum wheel_where where = wheel_where(node);
 	const struct timer *t = timer_of(ts, id);
 
 	if (!deadline)
 		return t->deadline == TIMER_DELIVERED ? TWHEEL_STATE_DELIVERED
 						      : TWHEEL_STATE_IDLE;
-	if (where == WHEEL_FILED)
-		return TWHEEL_STATE_PENDING;
-	/* Its event waits, or a read holds it. */
-	if (deadline == t->deadline)
+	/*
+	 * It is of an event that waits, or that a read holds.  A drain can hold a timer
+	 * before it is due: WHEEL_NEVER tells of that.
+	 */
+	if (where != WHEEL_FILED && deadline == t->deadline && node->expiry != WHEEL_NEVER)
 		return TWHEEL_STATE_EXPIRED;
-	/* In the ring, or only stored so far. */
-	return expiry_of(ts, deadline, t->slack) + ts->shift <= ts->wheel.at
-		? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING;
+	/* It may be filed, in the ring, drained, or only stored so far: the time tells. */
+	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
+						   : TWHEEL_STATE_PENDING;
 }
 
 /*
- * What the wheel asks of timers that come out of slots, if some have words or the
- * clock was set back.  One barrier for all of them.
+ * The wheel asks when the timers that come out of a slot are really due, if some have
+ * words or the clock was set back.  What stands in their words is compared with what
+ * they were filed by.  Where a promise is raised, the raise rule is followed, with one
+ * barrier for all of them, because that is what it costs most.
  */
-static void timers_look(struct wheel *w, struct wheel_batch *batch)
+TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 {
 	struct timers *ts = container_of(w, struct timers, wheel);
 	u64 raised = 0;
@@ -149,12 +137,12 @@ static void timers_look(struct wheel *w, struct wheel_batch *batch)
 		if (!word)
 			continue;
 		promised = batch->expiry[i] > w->at ? t->deadline : 0;
-		WRITE_ONCE(word->filed, promised);
+		WRITE_ONCE(word->promise, promised);
 		if (word_uncovered(before, promised))
 			raised |= BIT_ULL(i);
 	}
 	if (raised)
-		/* Pairs with the daemon's exchange of the deadline before it loads filed. */
+		/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
 		smp_mb();
 	for (; raised; raised &= raised - 1) {
 		unsigned int i = __ffs(raised);
@@ -166,10 +154,13 @@ static void timers_look(struct wheel *w, struct wheel_batch *batch)
 
 		if (deadline != t->deadline) {
 			if (word_uncovered(deadline, filed ? t->deadline : 0)) {
-				/* Due perhaps, but not in this look: that takes another raise. */
+				/*
+				 * It may be due, but is not in this look: an event would
+				 * raise its promise again, and that is done once.
+				 */
 				t->deadline = deadline;
 				batch->expiry[i] = file_tick(ts, deadline, t->slack);
-				WRITE_ONCE(word->filed, deadline);
+				WRITE_ONCE(word->promise, deadline);
 			} else if (!filed) {
 				t->deadline = TIMER_NONE;
 				batch->expiry[i] = WHEEL_NEVER;
@@ -181,10 +172,11 @@ static void timers_look(struct wheel *w, struct wheel_batch *batch)
 }
 
 /* Arm a timer by what stands in its word: TWHEEL_ARM_STORED. */
-static int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
-		     enum timers_need *need)
+TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
+			  struct timers_need *need)
 {
-	struct twheel_word *word = word_of(ts, op->id);
+	u32 id = known_id(ts, op->id);
+	struct twheel_word *word = word_of(ts, id);
 	struct wheel *w = &ts->wheel;
 	enum wheel_where where;
 	struct timer *t;
@@ -193,40 +185,46 @@ static int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 
 	if (!word)
 		return -ENOENT;
-	t = timer_of(ts, op->id);
-	where = wheel_where(wheel_node(w, op->id));
+	t = timer_of(ts, id);
+	where = wheel_where(wheel_node(w, id));
 	deadline = word_deadline(word);
 	if (deadline > now) {
 		expiry = file_tick(ts, deadline, t->slack);
 		level = wheel_level(w, expiry);
 	}
 	if (level_missing(ts, expiry, level, 0, now)) {
-		*need = TIMERS_NEED_LEVEL;
+		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
+	/* What the consumer of the ring has claimed; of another arming it is nobody's. */
+	if (!op->generation || op->generation == t->generation)
+		timer_count(t, op->count);
 	op->generation = t->generation;
-	op->state = word_state(ts, op->id, deadline);
-
-	/* Nothing to do: it is looked at in time, or there is an event. */
-	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline)
-				 : t->deadline == deadline) {
-		/* The same again, in case that somebody has written over it. */
-		WRITE_ONCE(word->filed, where == WHEEL_FILED ? t->deadline : 0);
+	op->state = word_state(ts, id, deadline);
+	/*
+	 * The wheel will be in time for it, or its event waits, or it is as idle as it was.
+	 * Of an event in the ring nobody knows if the consumer has yet to come to it, or has
+	 * dropped it when the word held something else: that one is written again.
+	 */
+	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
+	    deadline ? t->deadline == deadline : !timer_has_deadline(t)) {
+		/* A daemon that has written over its promise would call for ever. */
+		WRITE_ONCE(word->promise, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;
 	}
 	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
-		wheel_unlink(w, op->id);
+		wheel_unlink(w, id);
 	ts->arms++;
 	if (!deadline) {
-		timer_end(ts, op->id, TIMER_NONE);
+		timer_end(ts, id, TIMER_NONE);
 	} else if (deadline > now) {
 		t->deadline = deadline;
-		wheel_file(w, op->id, expiry, level);
-		WRITE_ONCE(word->filed, deadline);
+		wheel_file(w, id, expiry, level);
+		WRITE_ONCE(word->promise, deadline);
 	} else {
 		t->deadline = deadline;
-		timer_due(ts, op->id, now);
-		word_promise(ts, op->id, word);
+		timer_due(ts, id, now);
+		word_promise(ts, id, word);
 	}
 	return 0;
 }
@@ -237,9 +235,9 @@ static int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
  *
  * Return: it, for words_add_directory() or kvfree(), or NULL.  Sleeps.
  */
-WHEEL_API struct twheel_word **words_directory_alloc(const struct timers *ts)
+TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts)
 {
-	return kvzalloc(words_pages(ts) * sizeof(*ts->word), WHEEL_GFP);
+	return wheel_array_alloc(words_pages(ts) * sizeof(*ts->word));
 }
 
 /**
@@ -247,20 +245,20 @@ WHEEL_API struct twheel_word **words_directory_alloc(const struct timers *ts)
  *
  * Return: the page, for words_free(), or NULL.  Sleeps.
  */
-WHEEL_API struct twheel_word *words_alloc(void)
+TWHEEL_PART struct twheel_word *words_alloc(void)
 {
 	return alloc_pages_exact(WORDS_PAGE, WHEEL_GFP);
 }
 
 /* Free a page; NULL is fine. */
-WHEEL_API void words_free(void *page)
+TWHEEL_PART void words_free(void *page)
 {
 	if (page)
 		free_pages_exact(page, WORDS_PAGE);
 }
 
 /* Free all words.  Sleeps. */
-WHEEL_API void words_destroy(struct timers *ts)
+TWHEEL_PART void words_destroy(struct timers *ts)
 {
 	for (u32 i = 0; ts->word && i < words_pages(ts); i++) {
 		words_free(ts->word[i]);
@@ -270,7 +268,7 @@ WHEEL_API void words_destroy(struct timers *ts)
 }
 
 /* Bytes that the words take. */
-WHEEL_API size_t words_memory(const struct timers *ts)
+TWHEEL_PART size_t words_memory(const struct timers *ts)
 {
 	if (!ts->word)
 		return 0;
@@ -282,10 +280,10 @@ WHEEL_API size_t words_memory(const struct timers *ts)
  * @ts: the timers
  * @directory: for as many pages as there are chunks
  */
-WHEEL_API void words_add_directory(struct timers *ts, struct twheel_word **directory)
+TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **directory)
 {
 	WRITE_ONCE(ts->word, directory);
-	ts->wheel.look = timers_look;
+	ts->wheel.look = words_look;
 }
 
 /**
@@ -294,7 +292,7 @@ WHEEL_API void words_add_directory(struct timers *ts, struct twheel_word **direc
  * @id: one of them
  * @page: zeroes; the words of all timers of a chunk, none of them armed
  */
-WHEEL_API void words_add(struct timers *ts, u32 id, struct twheel_word *page)
+TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 {
 	WRITE_ONCE(ts->word[id / WORDS_PER_PAGE], page);
 	ts->nr_words++;
@@ -304,154 +302,25 @@ WHEEL_API void words_add(struct timers *ts, u32 id, struct twheel_word *page)
  * words_drop_stale() - take stale events from the front of the due queue
  * @ts: the timers, turned
  *
- * Looks at a bounded number of them.
+ * Drops WHEEL_STEP of them at the most.
  *
- * Return: does one that counts stand at the front now, or none at all?
+ * Return: true if an event that counts is at the front now, or there is none; false if
+ * there may be more stale ones.
  */
-WHEEL_API bool words_drop_stale(struct timers *ts)
+TWHEEL_PART bool words_drop_stale(struct timers *ts)
 {
 	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
 
-	for (unsigned int looks = 0; due->head != WHEEL_NIL; looks++) {
+	for (unsigned int dropped = 0; due->head != WHEEL_NIL; dropped++) {
 		struct twheel_word *word = word_of(ts, due->head);
 		u32 id = due->head;
 
 		if (!word || word_deadline(word) == timer_of(ts, id)->deadline)
 			break;
-		if (looks == WHEEL_STEP)
+		if (dropped == WHEEL_STEP)
 			return false;
 		wheel_unlink(&ts->wheel, id);
 		word_restart(ts, id, word);
 	}
 	return true;
-}
-
-/* The ring */
-
-/**
- * ring_alloc() - make an empty ring
- * @ring: all zeroes
- * @entries: a power of two, at least WORDS_PER_PAGE
- *
- * Return: 0 or -ENOMEM.  Sleeps.
- */
-WHEEL_API int ring_alloc(struct ring *ring, u32 entries)
-{
-	struct twheel_ring *header;
-
-	ring->page = kvzalloc(entries / WORDS_PER_PAGE * sizeof(*ring->page), WHEEL_GFP);
-	if (!ring->page)
-		return -ENOMEM;
-	ring->entries = entries;
-	for (u32 i = 0; i < entries / WORDS_PER_PAGE; i++) {
-		ring->page[i] = (struct twheel_entry *)words_alloc();
-		if (!ring->page[i])
-			goto nomem;
-		cond_resched();
-	}
-	header = (struct twheel_ring *)words_alloc();
-	if (!header)
-		goto nomem;
-	header->entries = entries;
-	ring->header = header;
-	return 0;
-
-nomem:
-	ring_free(ring);
-	return -ENOMEM;
-}
-
-/* Free a ring, or none; leaves it all zeroes.  Sleeps. */
-WHEEL_API void ring_free(struct ring *ring)
-{
-	for (u32 i = 0; i < ring->entries / WORDS_PER_PAGE; i++)
-		words_free(ring->page[i]);
-	kvfree(ring->page);
-	words_free(ring->header);
-	*ring = (struct ring){};
-}
-
-/* Bytes that the ring takes. */
-WHEEL_API size_t ring_memory(const struct ring *ring)
-{
-	u32 pages = ring->entries / WORDS_PER_PAGE;
-
-	return ring->header ? (pages + 1) * WORDS_PAGE + pages * sizeof(*ring->page) : 0;
-}
-
-/* Entries that can be written; none, if the consumer's head makes no sense. */
-static u32 ring_room(struct ring *ring)
-{
-	u32 used;
-
-	/* Pairs with the consumer's release: it has read what is overwritten now. */
-	ring->head = smp_load_acquire(&ring->header->head);
-	used = ring->tail - ring->head;
-	return used < ring->entries ? ring->entries - used : 0;
-}
-
-/**
- * ring_has_entries() - are there any that the consumer had not taken?
- * @ring: the ring, after ring_post()
- *
- * Return: true or false.
- */
-WHEEL_API bool ring_has_entries(const struct ring *ring)
-{
-	return ring->head != ring->tail;
-}
-
-/**
- * ring_post() - move events from the due queue into the ring
- * @ring: the ring
- * @ts: the timers, turned to @now
- * @now: ns
- *
- * At most WHEEL_STEP of them.  The promises of these timers were raised when they
- * came into the queue, so that whoever sees an entry sees that as well.
- *
- * Return: how many were written.
- */
-WHEEL_API unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now)
-{
-	u32 ids[WHEEL_STEP], room = ring_room(ring), waiting;
-	unsigned int nr, written = 0;
-
-	nr = wheel_take_due(&ts->wheel, ids, min(room, WHEEL_STEP));
-	for (unsigned int i = 0; i < nr; i++) {
-		struct twheel_word *word = word_of(ts, ids[i]);
-		struct timer *t = timer_of(ts, ids[i]);
-		u32 at = (ring->tail + written) & (ring->entries - 1);
-		u64 overruns = overruns_of(t, now), most = ~0U >> TWHEEL_ENTRY_OVERRUNS;
-		bool last;
-
-		/* It has one all the same when the kernel chose the id. */
-		if (word && word_deadline(word) != t->deadline) {
-			word_restart(ts, ids[i], word);
-			continue;
-		}
-		overruns = min(overruns, most);
-		last = !t->interval || (t->count && overruns + 1 >= t->count);
-		ring->page[at / WORDS_PER_PAGE][at % WORDS_PER_PAGE] = (struct twheel_entry){
-			.id	  = ids[i],
-			.flags	  = overruns << TWHEEL_ENTRY_OVERRUNS |
-				    (last ? TWHEEL_EVENT_LAST : 0),
-			.deadline = t->deadline,
-		};
-		written++;
-		ts->delivered++;
-		ts->overruns += overruns;
-		if (t->count)
-			t->count -= min(overruns + 1, (u64)t->count);
-		t->deadline = TIMER_NONE;
-	}
-	ring->tail += written;
-	/* Pairs with the consumer's acquire: it sees the entries, and the raise. */
-	smp_store_release(&ring->header->tail, ring->tail);
-	waiting = timers_expired(ts);
-	/* A consumer had better help with what is due than sleep and be woken for it. */
-	if (!waiting && timers_next(ts) <= now)
-		waiting = 1;
-	WRITE_ONCE(ring->header->waiting, waiting);
-	return written;
 }

@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Words and the event ring: what a daemon shares with the kernel of its timers.
+ * Words: what a daemon shares with the kernel of its timers, to arm them by a store.
  *
- * All that a daemon may write is data here and nothing else: a deadline is a
- * number that is looked at, and the head of the ring tells how much room there
- * is, never more than the ring has.
+ * A daemon may write there what it likes, at any time: the kernel takes deadlines from
+ * there, for which any number will do, and nothing else.
  */
 #ifndef TWHEEL_WORDS_H
 #define TWHEEL_WORDS_H
 
-#include "timers.h"
+#ifdef __KERNEL__
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#endif
 
-/* Words to a page, which is that of a chunk; and entries of the ring. */
+#include "timer.h"
+
+/* A page has the words of the timers of one chunk; or as many entries of the ring. */
 #define WORDS_PER_PAGE	WHEEL_CHUNK_TIMERS
 #define WORDS_PAGE	4096U
-
-/**
- * struct ring - the kernel's side of the event ring
- * @header: shared
- * @page: of the entries, 256 to each; shared
- * @entries: a power of two
- * @tail: entries written; what stands in @header is for the consumer only
- * @head: entries taken, as last seen
- */
-struct ring {
-	struct twheel_ring	*header;
-	struct twheel_entry	**page;
-	u32			entries;
-	u32			tail;
-	u32			head;
-};
 
 /* How many pages the words of all timers take. */
 static inline u32 words_pages(const struct timers *ts)
@@ -48,25 +36,56 @@ static inline struct twheel_word *word_of(const struct timers *ts, u32 id)
 	return page ? page + id % WORDS_PER_PAGE : NULL;
 }
 
-/* Does a deadline come before all that a promise covers?  0 stands for never. */
-static inline bool word_uncovered(u64 deadline, u64 filed)
+/* What the daemon wants; any number may stand there. */
+static inline u64 word_deadline(const struct twheel_word *word)
 {
-	return deadline - 1 < filed - 1;
+	return min_t(u64, READ_ONCE(word->deadline), KTIME_MAX);
 }
 
-WHEEL_API struct twheel_word **words_directory_alloc(const struct timers *ts);
-WHEEL_API struct twheel_word *words_alloc(void);
-WHEEL_API void words_free(void *page);
-WHEEL_API void words_destroy(struct timers *ts);
-WHEEL_API size_t words_memory(const struct timers *ts);
-WHEEL_API void words_add_directory(struct timers *ts, struct twheel_word **directory);
-WHEEL_API void words_add(struct timers *ts, u32 id, struct twheel_word *page);
-WHEEL_API bool words_drop_stale(struct timers *ts);
+/*
+ * Claim a timer's event: put the next deadline, or 0, in the place of the one that was
+ * seen.  Fails if that has changed, because then the event is stale.
+ */
+static inline bool word_take(struct twheel_word *word, u64 seen, u64 next)
+{
+	u64 deadline = READ_ONCE(word->deadline);
 
-WHEEL_API int ring_alloc(struct ring *ring, u32 entries);
-WHEEL_API void ring_free(struct ring *ring);
-WHEEL_API size_t ring_memory(const struct ring *ring);
-WHEEL_API bool ring_has_entries(const struct ring *ring);
-WHEEL_API unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now);
+	return min_t(u64, deadline, KTIME_MAX) == seen &&
+	       cmpxchg(&word->deadline, deadline, next) == deadline;
+}
+
+/* Store a deadline, or 0 to cancel; returns what was wanted before. */
+static inline u64 word_exchange(struct twheel_word *word, u64 deadline)
+{
+	u64 before = xchg(&word->deadline, deadline);
+
+	return min_t(u64, before, KTIME_MAX);
+}
+
+/*
+ * Does a deadline come before all those that a promise covers?  Then the kernel would be
+ * late for it, unless it is called.  0 is never, and so comes after all others.
+ */
+static inline bool word_uncovered(u64 deadline, u64 promise)
+{
+	return deadline - 1 < promise - 1;
+}
+
+TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline);
+TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *word);
+TWHEEL_PART void word_restart(struct timers *ts, u32 id, struct twheel_word *word);
+TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word);
+TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
+			  struct timers_need *need);
+TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch);
+
+TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts);
+TWHEEL_PART struct twheel_word *words_alloc(void);
+TWHEEL_PART void words_free(void *page);
+TWHEEL_PART void words_destroy(struct timers *ts);
+TWHEEL_PART size_t words_memory(const struct timers *ts);
+TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **directory);
+TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page);
+TWHEEL_PART bool words_drop_stale(struct timers *ts);
 
 #endif /* TWHEEL_WORDS_H */

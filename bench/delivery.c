@@ -55,6 +55,7 @@ static void delivery(const char *part, const struct peer *peer, uint32_t nr, uin
 	uint32_t got = peer->open(nr, USE_DELIVERY);
 	uint64_t lead;
 
+	runs = RUNS_OF(nr, runs);
 	progress("%u due within %llu ms, %s: %u runs", got,
 		 (unsigned long long)span / 1000000, peer->name, runs);
 	if (!got)

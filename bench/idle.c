@@ -36,7 +36,7 @@ static const struct load load = {
 	.ids		= IDS,
 	.timeout	= TIMEOUT,
 	.warm		= TIMEOUT / SLICE + 1000,
-	.window		= TIMEOUT / SLICE / WINDOWS,
+	.window		= TIMEOUT / SLICE / WINDOWS / 2,
 	.fill		= fill,
 	.expired	= expired,
 };

@@ -14,9 +14,8 @@ static void *arena_alloc(size_t size);
 
 #define alloc_pages_exact(size, gfp)	arena_alloc(size)
 #define free_pages_exact(p, size)	((void)(p), (void)(size))
-#define WHEEL_API			static
-#include "../wheel.c"
-#include "../timers.c"
+#include "../unit.c"
+#include "../tests/owner.h"
 
 #include "bench.h"
 
@@ -63,19 +62,16 @@ static uint32_t looks_open(uint32_t nr, enum use use)
 
 	(void)use;
 	turned = now_ns();
-	arena_open(&records, chunks * sizeof(struct wheel_chunk) + HUGE_PAGE, MADV_HUGEPAGE);
+	arena_open(&records, chunks * WHEEL_CHUNK_BYTES + HUGE_PAGE, MADV_HUGEPAGE);
 	arena_open(&words, (size_t)chunks * WORDS_PAGE, MADV_NOHUGEPAGE);
 	timers_setup(&timers, nr, 0, 64, TICK, turned);
-	wheel_add_directory(&timers.wheel, wheel_directory_alloc(&timers.wheel));
-	words_add_directory(&timers, words_directory_alloc(&timers));
-	for (u32 id = 0; id < nr; id += WHEEL_CHUNK_TIMERS) {
-		arena = &words;
-		words_add(&timers, id, words_alloc());
-		arena = &records;
-		wheel_add_chunk(&timers.wheel, id, wheel_chunk_alloc());
-	}
-	while (timers.wheel.nr_levels < LEVELS)
-		wheel_add_level(&timers.wheel, wheel_level_alloc(&timers.wheel));
+	arena = &words;
+	for (u32 id = 0; id < nr; id += WORDS_PER_PAGE)
+		if (!owner_add_words(&timers, id))
+			die("no memory for words");
+	arena = &records;
+	if (!owner_add_chunks(&timers.wheel) || !owner_add_levels(&timers.wheel, LEVELS))
+		die("no memory for a wheel");
 	shared = (struct twheel_shared){
 		.words = timers.word[0], .mapped = nr, .capacity = nr,
 	};
@@ -97,12 +93,11 @@ static void looks_arm(const struct work *work, uint32_t nr)
 	for (; nr; work++, nr--) {
 		struct twheel_word *word = &shared.words[work->id];
 		struct twheel_op op = { .id = work->id, .flags = TWHEEL_ARM_STORED };
-		enum timers_need need;
-		u32 id;
+		struct timers_need need = {};
 
 		__atomic_exchange_n(&word->deadline, work->deadline, __ATOMIC_SEQ_CST);
-		if (twheel_uncovered(work->deadline, word->filed) &&
-		    timers_arm(&timers, &op, turned, &need, &id))
+		if (twheel_uncovered(work->deadline, word->promise) &&
+		    timers_arm(&timers, &op, turned, &need))
 			die("an arm of timer %u failed", work->id);
 	}
 }
@@ -126,20 +121,17 @@ static void looks_cancel(const struct work *work, uint32_t nr)
 static uint32_t looks_take(uint32_t *ids, uint32_t nr, uint64_t now)
 {
 	struct twheel_event events[TIMERS_CLAIM_MAX];
-	unsigned int done, taken = 0;
+	unsigned int taken = 0;
 
 	turned = now;
-	do {
-		done = timers_advance(&timers, now, WHEEL_STEP);
-		handled += done;
-	} while (done == WHEEL_STEP);
+	handled += owner_advance(&timers, now);
 	while (taken < nr) {
 		unsigned int got = timers_claim(&timers, events, min(nr - taken, TIMERS_CLAIM_MAX),
 						now);
 
 		if (!got)
 			break;
-		if (timers_commit(&timers, events, got, now) != got)
+		if (timers_commit(&timers, events, got, timers.claims, now) != got)
 			die("a stale event");
 		for (unsigned int i = 0; i < got; i++)
 			ids[taken++] = events[i].id;

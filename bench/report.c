@@ -289,12 +289,14 @@ static void print_ratios(const char *part, const char *bed)
 static void print_machine(void)
 {
 	printf("\ntwheel beside its peers\n\n"
-	       "  processor  %s\n"
+	       "  commit     %s, of %s\n"
+	       "  processor  %s, %s of them\n"
 	       "  guest      Linux %s, %s processors, %s, %s\n"
 	       "  icount     %s processor, %s: %s\n"
 	       "  QEMU       %s\n"
 	       "  runs       %s; with icount %s\n",
-	       fact_of("cpu"), fact_of("kernel"), fact_of("guest processors"),
+	       fact_of("commit"), fact_of("date"), fact_of("cpu"), fact_of("processors"),
+	       fact_of("kernel"), fact_of("guest processors"),
 	       fact_of("guest memory"), fact_of("guest accelerator"),
 	       fact_of("icount processors"), fact_of("icount memory"),
 	       fact_of("icount accelerator"), fact_of("qemu"),
@@ -310,7 +312,7 @@ static void print_tables(void)
 	print_machine();
 
 	printf("\nThe cost of an operation\n"
-	       "Ids in sequence for arm, in random orders for the others; random deadlines 1 to 6 min ahead.\n"
+	       "Ids in sequence for arm, in random orders for the others; random deadlines 5 to 10 min ahead.\n"
 	       "twheel by submit and io_uring in batches of 256. Of re-arms and cancels 64 are measured in a\n"
 	       "run for io_uring, 20,000 for POSIX timers, else all: these walk lists, and a million POSIX\n"
 	       "timers would take hours to make. A first arm allocates the timer's memory too, as create does\n"

@@ -52,7 +52,7 @@ static const struct load load = {
 	.ids		= IDS,
 	.timeout	= TIMEOUT,
 	.warm		= TIMEOUT / SLICE + 1000,
-	.window		= TIMEOUT / SLICE / 2,
+	.window		= TIMEOUT / SLICE / 4,
 	.fill		= fill,
 	.expired	= expired,
 };

@@ -280,21 +280,29 @@ static void json_string(FILE *file, const char *text)
 	fputc('"', file);
 }
 
+/* A line for each fact and each figure: check/figures reads it line by line. */
 static void write_json(const char *path)
 {
 	FILE *file = fopen(path, "w");
 
 	if (!file)
 		die("%s: %m", path);
-	fputs("[", file);
+	fputs("{\n\"measured\": {", file);
+	for (unsigned int i = 0; i < nr_facts; i++) {
+		fprintf(file, "%s\n", i ? "," : "");
+		json_string(file, facts[i].key);
+		fputs(": ", file);
+		json_string(file, facts[i].value);
+	}
+	fputs("\n},\n\"figures\": [", file);
 	for (unsigned int i = 0; i < nr_rows; i++) {
 		const struct row *row = &rows[i];
 
 		fprintf(file, "%s\n{\"name\": \"%s: ", i ? "," : "", row->part);
 		json_text(file, row->name);
-		if (strcmp(row->bed, "guest") && strcmp(row->bed, "native"))
-			fprintf(file, " (%s)", row->bed);
-		fputs("\", \"peer\": ", file);
+		fputs("\", \"bed\": ", file);
+		json_string(file, row->bed);
+		fputs(", \"peer\": ", file);
 		json_string(file, row->peer);
 		fprintf(file, ", \"n\": %u, \"median\": %.9g, ", row->timers, row->median);
 		fprintf(file, "\"min\": %.9g, \"max\": %.9g, \"unit\": ", row->min, row->max);
@@ -309,7 +317,7 @@ static void write_json(const char *path)
 			fprintf(file, "%s%.9g", j ? ", " : "", row->values[j]);
 		fputs("]}", file);
 	}
-	fputs("\n]\n", file);
+	fputs("\n]\n}\n", file);
 	if (fclose(file))
 		die("%s: %m", path);
 }

@@ -25,7 +25,7 @@ static uint32_t stores_open(uint32_t nr, enum use use)
 	shared.mapped = nr;
 	shared.capacity = nr;
 	for (uint32_t id = 0; id < nr; id++)
-		shared.words[id].filed = 1;
+		shared.words[id].promise = 1;
 	return nr;
 }
 

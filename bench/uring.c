@@ -177,8 +177,16 @@ static int uring_ready(void)
 
 static uint32_t uring_take(uint32_t *ids, uint32_t nr, uint64_t now)
 {
+	uint32_t n = reap(-ETIME, ids, nr);
+
 	(void)now;
-	return reap(-ETIME, ids, nr);
+	/* What found the ring full waits in the kernel until it is asked for. */
+	if (!n && __atomic_load_n(ring_word(params.sq_off.flags), __ATOMIC_ACQUIRE) &
+		  IORING_SQ_CQ_OVERFLOW) {
+		syscall(SYS_io_uring_enter, ring, 0, 0, IORING_ENTER_GETEVENTS, NULL, 0);
+		n = reap(-ETIME, ids, nr);
+	}
+	return n;
 }
 
 const struct peer peer_uring = {

@@ -5,8 +5,8 @@
  */
 #include <unistd.h>
 
-#define WHEEL_API	static
-#include "../wheel.c"
+#include "../unit.c"
+#include "../tests/owner.h"
 
 #include "bench.h"
 
@@ -23,11 +23,8 @@ static uint32_t wheel_peer_open(uint32_t nr, enum use use)
 	if (!wheel)
 		die("no memory for a wheel");
 	wheel_init(wheel, nr, 0, 64, 1000, now_ns() / TICK);
-	wheel_add_directory(wheel, wheel_directory_alloc(wheel));
-	for (uint32_t id = 0; id < nr; id += WHEEL_CHUNK_TIMERS)
-		wheel_add_chunk(wheel, id, wheel_chunk_alloc());
-	while (wheel->nr_levels < LEVELS)
-		wheel_add_level(wheel, wheel_level_alloc(wheel));
+	if (!owner_add_chunks(wheel) || !owner_add_levels(wheel, LEVELS))
+		die("no memory for a wheel");
 	if (use == USE_DELIVERY)
 		alarm_fd = alarm_open();
 	alarm_at = 0;
@@ -97,5 +94,5 @@ const struct peer peer_wheel = {
 	.ready	= wheel_peer_ready,
 	.take	= wheel_peer_take,
 	.close	= wheel_peer_close,
-	.bytes	= sizeof(struct wheel_chunk) / WHEEL_CHUNK_TIMERS,
+	.bytes	= WHEEL_CHUNK_BYTES / WHEEL_CHUNK_TIMERS,
 };

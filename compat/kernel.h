@@ -8,10 +8,8 @@
 #define TWHEEL_COMPAT_KERNEL_H
 
 #include <linux/hrtimer.h>
-#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
-#include <linux/sched.h>
 #include <linux/time64.h>
 #include <linux/time_namespace.h>
 
@@ -35,16 +33,6 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 {
 	vma->vm_flags &= ~flags;
 }
-#endif
-
-/* Where to create a worker is to start it, too. */
-#ifndef kthread_run_worker
-#define kthread_run_worker	kthread_create_worker
-#endif
-
-/* Without lazy preemption there is one flag for both. */
-#ifndef TIF_NEED_RESCHED_LAZY
-#define TIF_NEED_RESCHED_LAZY	TIF_NEED_RESCHED
 #endif
 
 /*

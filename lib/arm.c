@@ -6,6 +6,9 @@
 #include "handle.h"
 #include "sys.h"
 
+/* Ids in use that are passed over before one is taken that never was. */
+#define SEARCH_MAX	64U
+
 /* Many operations, in as many calls as it takes.  How many have failed. */
 static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 {
@@ -35,12 +38,15 @@ static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 
 /* The batch */
 
-static void batch_put(struct twheel *w, uint32_t at, uint32_t id)
+static void batch_put(struct twheel *w, uint32_t at, uint32_t id, uint32_t told,
+		      uint32_t generation)
 {
 	w->batch[at] = (struct twheel_op){
 		.opcode = TWHEEL_OP_ARM,
 		.flags = TWHEEL_ARM_STORED,
 		.id = id,
+		.count = told,
+		.generation = told ? generation : 0,
 	};
 }
 
@@ -59,10 +65,12 @@ int twheel_batch_submit(struct twheel *w)
 				continue;
 			if (!left)
 				ret = w->batch[i].result;
-			batch_put(w, left++, w->batch[i].id);
+			batch_put(w, left++, w->batch[i].id, w->batch[i].count,
+				  w->batch[i].generation);
 		}
 	}
 	__atomic_store_n(&w->batch_nr, left, __ATOMIC_RELAXED);
+	w->telling &= left != 0;
 	return ret;
 }
 
@@ -76,15 +84,21 @@ int twheel_batch_room(struct twheel *w)
 	return w->batch_nr < BATCH_MAX ? 0 : ret;
 }
 
-int twheel_batch_add(struct twheel *w, uint32_t id)
+int twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
 {
 	int ret = twheel_batch_room(w);
 
 	if (ret)
 		return ret;
-	batch_put(w, w->batch_nr, id);
+	batch_put(w, w->batch_nr, id, told, generation);
+	w->telling |= told != 0;
 	__atomic_store_n(&w->batch_nr, w->batch_nr + 1, __ATOMIC_RELAXED);
 	return 0;
+}
+
+int twheel_batch_add(struct twheel *w, uint32_t id)
+{
+	return twheel_batch_tell(w, id, 0, 0);
 }
 
 PUBLIC int twheel_flush(struct twheel *w)
@@ -175,7 +189,8 @@ PUBLIC int twheel_cancel_slow(struct twheel *w, uint32_t id)
 	return op.state == TWHEEL_STATE_DELIVERED ? TWHEEL_STATE_IDLE : (int)op.state;
 }
 
-static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *arming)
+static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *arming,
+		    int (*how)(struct twheel *w, struct twheel_op *op))
 {
 	struct twheel_op op = {
 		.flags		= arming->flags,
@@ -196,10 +211,10 @@ static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *
 	if (op.flags & TWHEEL_ARM_STORED)
 		return -EOPNOTSUPP;
 	if (!w->terms) {
-		ret = arm(w, &op);
+		ret = how(w, &op);
 	} else {
 		pthread_mutex_lock(&w->lock);
-		ret = arm(w, &op);
+		ret = how(w, &op);
 		pthread_mutex_unlock(&w->lock);
 	}
 	if (!ret)
@@ -210,13 +225,61 @@ static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *
 PUBLIC int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *arming)
 {
 	/* Not an id that the kernel takes for a request to choose one. */
-	return id < w->shared.capacity ? arm_with(w, &id, arming) : -ERANGE;
+	return id < w->shared.capacity ? arm_with(w, &id, arming, arm) : -ERANGE;
+}
+
+/* Arm a timer if it is free; -EEXIST: it is not. */
+static int arm_if_free(struct twheel *w, const struct twheel_op *how, uint32_t id,
+		       struct twheel_op *op)
+{
+	if (__atomic_load_n(&w->shared.words[id].deadline, __ATOMIC_RELAXED))
+		return -EEXIST;
+	*op = *how;
+	op->flags |= TWHEEL_ARM_NEW;
+	op->id = id;
+	return arm(w, op);
+}
+
+/* Of the ids from @fresh on, look at the next @nr, round and round. */
+static int arm_reused(struct twheel *w, const struct twheel_op *how, uint32_t nr,
+		      struct twheel_op *op)
+{
+	int ret = -EEXIST;
+
+	if (w->fresh == w->shared.capacity)
+		return ret;
+	while (ret == -EEXIST && nr--) {
+		if (w->search <= w->fresh)
+			w->search = w->shared.capacity;
+		ret = arm_if_free(w, how, --w->search, op);
+	}
+	return ret;
+}
+
+/*
+ * The kernel is not told when an event was taken from the ring, and the id of its timer is
+ * free again; the words tell.  As the kernel does, go from the top down, and take what
+ * was used before if some is soon found.
+ */
+static int arm_free(struct twheel *w, struct twheel_op *op)
+{
+	const struct twheel_op how = *op;
+	int ret;
+
+	if (how.flags & TWHEEL_ARM_MOVE || how.generation || !how.deadline)
+		return -EINVAL;
+	ret = arm_reused(w, &how, SEARCH_MAX, op);
+	while (ret == -EEXIST && w->fresh)
+		ret = arm_if_free(w, &how, --w->fresh, op);
+	if (ret == -EEXIST)
+		ret = arm_reused(w, &how, w->shared.capacity, op);
+	return ret == -EEXIST ? -ENOSPC : ret;
 }
 
 PUBLIC int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, uint32_t *id)
 {
 	uint32_t any = TWHEEL_ID_ANY;
-	int ret = arm_with(w, &any, arming);
+	int ret = arm_with(w, &any, arming, w->shared.ring ? arm_free : arm);
 
 	if (!ret)
 		*id = any;
@@ -262,13 +325,12 @@ static int enumerate(struct twheel *w, unsigned long request, uint32_t *cursor,
 	ret = twheel_flush(w);
 	if (ret)
 		return ret;
+	/* Where a signal has ended the search, list.cursor says: there it goes on. */
 	do
 		ret = twheel_sys_ioctl(w->fd, request, &list);
 	while (ret == -EINTR);
-	if (ret)
-		return ret;
 	*cursor = list.cursor;
-	return (int)list.done;
+	return ret ? ret : (int)list.done;
 }
 
 PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
@@ -285,27 +347,58 @@ PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer 
 
 /* After exec or crash */
 
+/* Was it perhaps armed by a store, which is not to be seen here? */
+static bool word_unmapped(const struct twheel *w, uint32_t id)
+{
+	return id >= w->shared.mapped && id >= w->words_first && id < w->words_end;
+}
+
+/* The terms of armed timers, with the lock held.  How many may have to be armed. */
+static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int nr)
+{
+	int ret, armed = 0;
+
+	for (; nr > 0; timers++, nr--) {
+		struct terms *terms = &w->terms[timers->id];
+
+		/*
+		 * Of the handle's own arming the terms are known, and better: what was taken
+		 * may be on a batch, and the kernel was not told of it yet.
+		 */
+		if (!timers->generation || terms->generation != timers->generation)
+			*terms = (struct terms){
+				.cookie		= timers->cookie,
+				.interval	= timers->interval,
+				.slack		= timers->slack,
+				.count		= timers->count,
+				.generation	= timers->generation,
+			};
+		if (!word_unmapped(w, timers->id))
+			continue;
+		ret = twheel_batch_add(w, timers->id);
+		if (ret)
+			return ret;
+		armed++;
+	}
+	return armed;
+}
+
 static int adopt_terms(struct twheel *w)
 {
-	struct twheel_timer timers[64];
+	struct twheel_timer timers[64] = { 0 };
 	uint32_t cursor = 0;
-	int nr;
+	int nr, ret, armed = 0;
 
 	for (;;) {
 		nr = twheel_list_armed(w, &cursor, timers, sizeof(timers) / sizeof(timers[0]));
 		if (nr <= 0)
-			return nr;
+			return nr < 0 ? nr : armed;
 		pthread_mutex_lock(&w->lock);
-		for (int i = 0; i < nr; i++)
-			/* NOLINTNEXTLINE(clang-analyzer-core.*): the kernel filled in so many */
-			w->terms[timers[i].id] = (struct terms){
-				.cookie		= timers[i].cookie,
-				.interval	= timers[i].interval,
-				.slack		= timers[i].slack,
-				.count		= timers[i].count,
-				.generation	= timers[i].generation,
-			};
+		ret = adopt_listed(w, timers, nr);
 		pthread_mutex_unlock(&w->lock);
+		if (ret < 0)
+			return ret;
+		armed += ret;
 	}
 }
 
@@ -314,15 +407,15 @@ PUBLIC int twheel_adopt(struct twheel *w)
 	int ret = 0, armed = 0;
 
 	if (w->terms)
-		ret = adopt_terms(w);
-	if (ret < 0)
-		return ret;
+		armed = adopt_terms(w);
+	if (armed < 0)
+		return armed;
 	pthread_mutex_lock(&w->lock);
 	for (uint32_t id = 0; id < w->shared.mapped && !ret; id++) {
 		const struct twheel_word *word = &w->shared.words[id];
 		uint64_t deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST);
 
-		if (!twheel_uncovered(deadline, __atomic_load_n(&word->filed, __ATOMIC_SEQ_CST)))
+		if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
 			continue;
 		ret = twheel_batch_add(w, id);
 		armed += !ret;

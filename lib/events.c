@@ -9,6 +9,20 @@
 /* Events in one read: what it returns fits an int. */
 #define READ_MAX	(1U << 20)
 
+/* Of what is due or stale the kernel gets more than this done in a call, 64 mostly. */
+#define KERNEL_STEP	8U
+
+/*
+ * An event may wait behind stale ones, which the kernel drops some at a time: so a take goes
+ * on calling while there is something to find.  How often it may come back with nothing:
+ * twice what it takes to go through all timers, so that a wheel that never gets done holds
+ * up nobody for ever.
+ */
+static uint32_t empty_calls(const struct twheel *w)
+{
+	return 2 * (w->shared.capacity / KERNEL_STEP + 1);
+}
+
 /* From a ring */
 
 /* Count down, so that what comes next is known, and what is left. */
@@ -16,9 +30,13 @@ static void count_down(struct terms *terms, const struct twheel_event *event)
 {
 	if (!terms->count)
 		return;
-	terms->count -= (uint32_t)event->overruns + 1;
-	if (!terms->count)
-		terms->interval = 0;
+	if (event->overruns + 1 < terms->count) {
+		terms->count -= (uint32_t)event->overruns + 1;
+		return;
+	}
+	/* What is armed from now on, other than by an arm with terms, is a one-shot. */
+	terms->count = 0;
+	terms->interval = 0;
 }
 
 /* A timer is periodic, and was armed by somebody whose handle this is not. */
@@ -29,13 +47,14 @@ static void ask_terms(struct twheel *w, const struct twheel_entry *entry)
 
 	if (twheel_get(w, entry->id, &timer) || !timer.deadline)
 		return;
+	/* The arming is the one that is known here: its count has run out. */
+	if (timer.generation == terms->generation)
+		return;
 	terms->cookie = timer.cookie;
 	terms->interval = timer.interval;
 	terms->generation = timer.generation;
-	/* The kernel has counted this event. */
+	/* This event is not taken from it yet: the kernel learns of that after the claim. */
 	terms->count = timer.count;
-	if (timer.count)
-		terms->count += (entry->flags >> TWHEEL_ENTRY_OVERRUNS) + 1;
 }
 
 /*
@@ -91,6 +110,7 @@ static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twh
 	struct twheel_word *word = &w->shared.words[entry->id];
 	struct terms *terms = &w->terms[entry->id];
 	__u64 deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST), next;
+	uint32_t told = 0;
 	bool counts = false;
 
 	if (deadline == entry->deadline) {
@@ -100,12 +120,17 @@ static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twh
 						     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		if (counts) {
 			deadline = next;
+			told = terms->count ? (uint32_t)event->overruns + 1 : 0;
 			count_down(terms, event);
 		}
 	}
-	/* The kernel does not go on by itself, to a next period or to a later arm. */
-	if (twheel_uncovered(deadline, __atomic_load_n(&word->filed, __ATOMIC_SEQ_CST)))
-		twheel_batch_add(w, entry->id);
+	/*
+	 * The kernel does not go on by itself, to a next period or to a later arm; nor does it
+	 * know what was taken of a count.
+	 */
+	if (told ||
+	    twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
+		twheel_batch_tell(w, entry->id, told, terms->generation);
 	return counts;
 }
 
@@ -124,7 +149,7 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 	struct twheel_ring *ring = w->shared.ring;
 	const struct twheel_entry *entries =
 		(const void *)((const char *)ring + TWHEEL_RING_HEADER);
-	uint32_t taken = 0, head, tail;
+	uint32_t taken = 0, calls = empty_calls(w), head, tail;
 	int ret = 0;
 
 	pthread_mutex_lock(&w->lock);
@@ -147,15 +172,17 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 		__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
 		if (head != tail || taken == nr)
 			break;
+		/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
 		    (w->batching || !w->batch_nr))
 			break;
 		ret = call_kernel(w);
 		tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
-		if (head == tail)
+		if (head == tail && (ret || !calls--))
 			break;
 	}
-	if (!w->batching && !ret)
+	if ((!w->batching || w->telling) && !ret)
 		ret = twheel_batch_submit(w);
 	pthread_mutex_unlock(&w->lock);
 	return taken ? (int)taken : ret;
@@ -163,10 +190,23 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 
 /* By read */
 
+/* Has a read that brought nothing left something to find? */
+static bool again(struct twheel *w, int ret)
+{
+	if (ret == -EINTR)
+		return true;
+	/* Only where there are words can an event be stale. */
+	return !ret && w->words_end && twheel_sys_poll(w->fd, 0);
+}
+
 static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
-	int ret = twheel_sys_read(w->fd, events, nr * sizeof(*events));
+	uint32_t calls = empty_calls(w);
+	int ret;
 
+	do
+		ret = twheel_sys_read(w->fd, events, nr * sizeof(*events));
+	while (again(w, ret) && calls--);
 	return ret < 0 ? ret : ret / (int)sizeof(*events);
 }
 

@@ -33,17 +33,27 @@ struct terms {
  * @shared: what inline functions use; does not change once it is open
  * @fd: of the wheel
  * @clock: of the wheel
+ * @clock_offset: ns that the wheel's time is ahead of what this process reads of @clock
  * @batching: calls are collected until they are flushed
+ * @words_first: the first id that has a word, whether it is mapped here or not
+ * @words_end: the first behind those
  * @words_size: bytes mapped, 0: none
  * @ring_size: bytes mapped, 0: none
  * @ring_mask: entries of the ring less 1
  * @terms: of each id, if the kernel does not know or tell them: with an event
- *	ring, whose entries have no room for them, and without words, when an
- *	arm names them anew each time.  Else NULL.  Pages of it are zero, and
- *	take no memory, until they are written.
+ *	ring, whose entries have no room for them, and where not all ids have
+ *	words here, as an arm by call names them anew each time.  Else NULL.
+ *	Pages of it are zero, and take no memory, until they are written.
+ * @next: handle of this process
+ * @link: what leads to this one; both belong to fork.c
  * @lock: for what follows, for the entries of @terms, and for the head of the ring.
  *	Held over the call that arms with other terms, so that an event has those
  *	of its arming.
+ * @fresh: with an event ring: ids from here on are chosen by twheel_arm_any() when they
+ *	are free; those below are left to the program until there is none
+ * @search: the one above which it looked last
+ * @telling: the batch tells what was taken of a count, and a handler may not run before
+ *	the kernel knows that: what dies in it is not to come again
  * @batch_nr: ids on the batch; read without the lock to see if there are any
  * @batch: arms of timers by what is stored in their words.  One that is armed twice
  *	is twice on it: the second does nothing, and to find that out costs more
@@ -52,12 +62,20 @@ struct twheel {
 	struct twheel_shared	shared;
 	int			fd;
 	uint32_t		clock;
+	uint64_t		clock_offset;
 	bool			batching;
+	uint32_t		words_first;
+	uint32_t		words_end;
 	size_t			words_size;
 	size_t			ring_size;
 	uint32_t		ring_mask;
 	struct terms		*terms;
+	struct twheel		*next;
+	struct twheel		**link;
 	pthread_mutex_t		lock;
+	uint32_t		fresh;
+	uint32_t		search;
+	bool			telling;
 	uint32_t		batch_nr;
 	struct twheel_op	batch[BATCH_MAX];
 };
@@ -68,7 +86,13 @@ struct twheel {
  */
 int twheel_batch_room(struct twheel *w);
 int twheel_batch_add(struct twheel *w, uint32_t id);
+/* The same; and so many periods of this arming's count have been taken. */
+int twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation);
 /* What fails stays on the batch; the first error is returned. */
 int twheel_batch_submit(struct twheel *w);
+
+/* Have the lock of a handle free in a child, whoever holds it when a thread forks. */
+int twheel_fork_add(struct twheel *w);
+void twheel_fork_remove(struct twheel *w);
 
 #endif

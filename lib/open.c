@@ -15,6 +15,9 @@
 #define OPTIONS_SIZE_MIN \
 	(offsetof(struct twheel_options, ring_entries) + sizeof(uint32_t))
 
+/* The smallest ring that there is: as many entries as fit a page. */
+#define RING_MIN		(4096 / sizeof(struct twheel_entry))
+
 /* Can a word be stored and exchanged in one piece? */
 #define ATOMIC_WORDS		__atomic_always_lock_free(sizeof(__u64), 0)
 
@@ -35,8 +38,7 @@ static int copy_options(struct twheel_options *to, const struct twheel_options *
 	if (to->flags & ~OPEN_FLAGS)
 		return -EOPNOTSUPP;
 	if (to->flags & TWHEEL_OPEN_FD) {
-		if (to->flags & TWHEEL_OPEN_CLOCK || to->path || to->tick || to->capacity ||
-		    to->ring_entries)
+		if (to->path)
 			return -EINVAL;
 	} else if (to->fd) {
 		return -EINVAL;
@@ -65,37 +67,72 @@ static int features(int fd, const struct twheel_options *options, uint64_t *has)
 	return 0;
 }
 
-/* Give a new wheel its shape, or ask one that has it. */
+/* Is there anything that only a wheel not in use can be given? */
+static bool gives_shape(const struct twheel_options *options)
+{
+	return options->flags & TWHEEL_OPEN_CLOCK || options->tick || options->capacity ||
+	       options->ring_entries;
+}
+
+/* Is a wheel as it would be made by these? */
+static bool is_alike(const struct twheel_setup *is, const struct twheel_setup *asked)
+{
+	uint32_t entries = asked->ring_entries;
+
+	return (!(asked->flags & TWHEEL_SETUP_CLOCK) || asked->clock == is->clock) &&
+	       (!asked->tick || asked->tick == is->tick) &&
+	       (!asked->capacity || asked->capacity == is->capacity) &&
+	       (asked->flags & TWHEEL_SETUP_WORDS) == (is->flags & TWHEEL_SETUP_WORDS) &&
+	       /* The kernel takes the next power of two. */
+	       (!entries || (entries <= is->ring_entries &&
+			     (is->ring_entries / 2 < entries || is->ring_entries == RING_MIN)));
+}
+
+/*
+ * Give a new wheel its shape, or ask one that has it.  One that was given the same shape
+ * before is fine: who could not map it, for want of memory, asks once more.
+ */
 static int shape(int fd, const struct twheel_options *options, uint64_t has,
 		 struct twheel_setup *setup)
 {
+	struct twheel_setup asked;
+	int ret;
+
 	memset(setup, 0, sizeof(*setup));
-	if (options->flags & TWHEEL_OPEN_FD)
-		return twheel_sys_ioctl(fd, TWHEEL_IOC_GET_SETUP, setup);
 	if (options->flags & TWHEEL_OPEN_CLOCK) {
-		setup->flags = TWHEEL_SETUP_CLOCK;
+		setup->flags |= TWHEEL_SETUP_CLOCK;
 		setup->clock = options->clock;
 	}
+	if (has & TWHEEL_FEATURE_WORDS)
+		setup->flags |= TWHEEL_SETUP_WORDS;
 	setup->tick = options->tick;
 	setup->capacity = options->capacity;
 	if (options->ring_entries && has & TWHEEL_FEATURE_RING) {
 		setup->delivery = TWHEEL_DELIVER_RING;
 		setup->ring_entries = options->ring_entries;
 	}
-	return twheel_sys_ioctl(fd, TWHEEL_IOC_SETUP, setup);
+	asked = *setup;
+	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_SETUP, setup);
+	if (ret != -EBUSY)
+		return ret;
+	memset(setup, 0, sizeof(*setup));
+	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_GET_SETUP, setup);
+	if (ret)
+		return ret;
+	return gives_shape(options) && !is_alike(setup, &asked) ? -EBUSY : 0;
 }
 
-static int map_words(struct twheel *w, uint64_t offset)
+static int map_words(struct twheel *w, const struct twheel_setup *setup)
 {
-	size_t size = sizeof(struct twheel_word) * (size_t)w->shared.capacity;
+	size_t size = sizeof(struct twheel_word) * (size_t)setup->words_nr;
 	void *at;
-	int ret = twheel_sys_map(w->fd, offset, size, &at);
+	int ret = twheel_sys_map(w->fd, setup->words_offset, size, &at);
 
 	if (ret)
 		return ret;
 	w->words_size = size;
 	w->shared.words = at;
-	w->shared.mapped = w->shared.capacity;
+	w->shared.mapped = setup->words_nr;
 	return 0;
 }
 
@@ -122,29 +159,38 @@ static int furnish(struct twheel *w, const struct twheel_setup *setup, uint64_t 
 
 	if (ring && !(has & TWHEEL_FEATURE_RING))
 		return -EOPNOTSUPP;
-	if (has & TWHEEL_FEATURE_WORDS && setup->words_offset) {
-		ret = map_words(w, setup->words_offset);
-		/* EBUSY: timers were armed without words, and have to go on like that. */
-		if (ret && (ret != -EBUSY || ring))
-			return ret;
+	if (setup->flags & TWHEEL_SETUP_WORDS) {
+		w->words_first = setup->words_first;
+		w->words_end = setup->words_first + setup->words_nr;
+		/*
+		 * Words that do not begin with the first id are not from this library.  All
+		 * is done by calls then, which are good for any timer.
+		 */
+		if (has & TWHEEL_FEATURE_WORDS && !setup->words_first) {
+			ret = map_words(w, setup);
+			if (ret)
+				return ret;
+		}
 	}
 	if (ring) {
 		ret = map_ring(w, setup);
 		if (ret)
 			return ret;
 	}
-	if (ring || !w->shared.mapped) {
+	if (ring || w->shared.mapped < w->shared.capacity) {
 		/* NOLINTNEXTLINE(clang-analyzer-optin.portability.*): a wheel has an id */
 		w->terms = calloc(w->shared.capacity, sizeof(*w->terms));
 		if (!w->terms)
 			return -ENOMEM;
 	}
-	return 0;
+	return twheel_fork_add(w);
 }
 
 /* All but the file descriptor. */
 static void destroy(struct twheel *w)
 {
+	if (w->link)
+		twheel_fork_remove(w);
 	if (w->words_size)
 		twheel_sys_unmap(w->shared.words, w->words_size);
 	if (w->ring_size)
@@ -165,6 +211,9 @@ static int create(struct twheel **out, int fd, const struct twheel_options *opti
 	ret = features(fd, options, &has);
 	if (ret)
 		return ret;
+	/* Words are mapped to be written, and a wheel that was set up stays so. */
+	if (has & TWHEEL_FEATURE_WORDS && !twheel_sys_writable(fd))
+		return -EACCES;
 	ret = shape(fd, options, has, &setup);
 	if (ret)
 		return ret;
@@ -174,8 +223,11 @@ static int create(struct twheel **out, int fd, const struct twheel_options *opti
 	pthread_mutex_init(&w->lock, NULL);
 	w->fd = fd;
 	w->clock = setup.flags & TWHEEL_SETUP_CLOCK ? setup.clock : CLOCK_MONOTONIC;
+	w->clock_offset = (uint64_t)setup.clock_offset;
 	w->batching = options->flags & TWHEEL_OPEN_BATCH;
 	w->shared.capacity = setup.capacity;
+	w->fresh = setup.capacity;
+	w->search = setup.capacity;
 	ret = furnish(w, &setup, has);
 	if (ret) {
 		destroy(w);
@@ -240,5 +292,5 @@ PUBLIC uint32_t twheel_capacity(const struct twheel *w)
 
 PUBLIC uint64_t twheel_now(const struct twheel *w)
 {
-	return twheel_sys_now(w->clock);
+	return twheel_sys_now(w->clock) + w->clock_offset;
 }

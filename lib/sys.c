@@ -75,6 +75,12 @@ int twheel_sys_set_nonblocking(int fd)
 	return fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
+/* For reading and writing, as a map takes it? */
+bool twheel_sys_writable(int fd)
+{
+	return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+}
+
 uint64_t twheel_sys_now(uint32_t clock)
 {
 	struct timespec now;

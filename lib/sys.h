@@ -6,6 +6,7 @@
 #ifndef TWHEEL_SYS_H
 #define TWHEEL_SYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ int twheel_sys_poll(int fd, int64_t timeout);
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at);
 void twheel_sys_unmap(void *at, size_t size);
 int twheel_sys_set_nonblocking(int fd);
+bool twheel_sys_writable(int fd);
 uint64_t twheel_sys_now(uint32_t clock);
 
 #endif

@@ -28,8 +28,30 @@ extern "C" {
  *
  * Threads: any function may be called by any thread at any time, but for
  * twheel_extend(), which needs a timer that is this thread's alone, and
- * twheel_close().  So may a process forked off, of which the parent is then
- * another thread; each has a batch and cookies of its own.
+ * twheel_close().
+ *
+ * So may a child after fork(), also of a program with threads: it and its parent
+ * are then like two threads with a handle each, and each closes its own.  Each has
+ * a batch of its own, and terms (interval, slack, count, cookie) that the other does
+ * not hear of.  So with an event ring, and without words, one of the two arms with
+ * terms and takes events, and the other only arms, extends and cancels.  fork()
+ * waits until no other thread is inside a function that locks the handle, which none does
+ * while it sleeps.  What makes a process otherwise (vfork(), _Fork(), clone()) does
+ * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
+ * or anything here, as it may have interrupted such a function.
+ *
+ * Namespaces: deadlines, and twheel_now(), are in the time of the wheel, which is
+ * that of the time namespace in which the file was opened.  To a process in another
+ * one, CLOCK_MONOTONIC and CLOCK_BOOTTIME tell something else: so deadlines are to be
+ * made from twheel_now() and not from clock_gettime().  How far the two are apart is
+ * found by twheel_open(): a process that gets into another time namespace later (by
+ * setns(), or as a child after unshare()) calls it again, with TWHEEL_OPEN_FD.
+ *
+ * Quotas: a wheel belongs to the user who first uses it, and twheel_open() is a use.
+ * So a wheel that a broker opens and hands over counts for the service that gets it,
+ * and EDQUOT tells of that user's limits on wheels, timers and entries of rings.
+ * In user namespaces made by somebody else than root, the user is the creator of the
+ * outermost one.
  *
  * An event counts when it is taken: it is then no more undone by a cancel or an
  * arm.  One that was cancelled, or whose timer was armed again, before it was
@@ -56,7 +78,7 @@ struct twheel;
  * @tick: how exact deadlines are, ns; 0: TWHEEL_DEFAULT_TICK
  * @capacity: ids are below it, at most TWHEEL_MAX_CAPACITY; 0:
  *	TWHEEL_DEFAULT_CAPACITY.  With words, the kernel's memory for all of them
- *	is taken at once.
+ *	is taken at once, or if it is not there, nothing is.
  * @ring_entries: of the event ring, at most TWHEEL_MAX_RING; 0: events are read.
  *	They are read all the same where there are no words.
  *
@@ -74,8 +96,9 @@ struct twheel_options {
 };
 
 /*
- * @fd is a wheel that was opened before: inherited, or handed over.  It keeps its
- * shape, so clock, tick, capacity and ring_entries must not be given.
+ * @fd is a wheel that was opened before: inherited, or handed over.  One that was not
+ * used yet gets its shape and words here.  One that was keeps what it has, and clock,
+ * tick, capacity and ring_entries must not be given.
  */
 #define TWHEEL_OPEN_FD		(1U << 0)
 /* @clock is given. */
@@ -97,16 +120,18 @@ struct twheel_options {
  *
  * Return: 0;
  * -ENODEV: there is no device;
- * -EACCES: not permitted to open it;
+ * -EACCES: not permitted to open it; or @fd is not open for reading and writing, which
+ * words need;
  * -ENOTTY: @fd or @path is not a wheel;
  * -EPROTO: the kernel's twheel has another version of the ABI;
- * -EINVAL: no valid size, or with TWHEEL_OPEN_FD a shape is given;
+ * -EINVAL: no valid size, or with TWHEEL_OPEN_FD a path is given;
  * -E2BIG: the options are those of a newer library, and used;
  * -EOPNOTSUPP: an unknown flag or clock, or @fd is a wheel with an event ring
  * and there are no words here;
- * -EBUSY: @fd is a wheel with an event ring, and in use without words;
+ * -EBUSY: @fd is in use, with another clock, tick, capacity or ring_entries than given;
  * -ERANGE, -EPERM: tick, capacity or ring_entries are out of their range;
- * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.
+ * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.  An @fd may have got its clock,
+ * tick, capacity and memory before that, and keeps them; the same call may be made again.
  */
 int twheel_open(struct twheel **out, const struct twheel_options *options);
 
@@ -156,7 +181,7 @@ uint32_t twheel_capacity(const struct twheel *w);
  * twheel_now() - what time it is
  * @w: the handle
  *
- * Return: ns, in the wheel's clock.
+ * Return: ns, in the wheel's clock: that of the time namespace in which it was opened.
  */
 uint64_t twheel_now(const struct twheel *w);
 
@@ -193,7 +218,8 @@ struct twheel_arming {
  *
  * Always a system call.  Interval, slack and cookie stay with the id until the
  * next arm_with, also through twheel_arm(); a count until it has run out, after
- * which the timer is a one-shot.
+ * which the timer is a one-shot until it is armed with an interval again.  Only
+ * events that were taken are counted.
  *
  * Return: 0;
  * -ERANGE: id, interval, slack or count are out of their range;
@@ -206,22 +232,26 @@ struct twheel_arming {
 int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *arming);
 
 /**
- * twheel_arm_any() - arm a timer whose id the kernel chooses
+ * twheel_arm_any() - arm a timer with any id that is free
  * @w: the handle
  * @arming: how; the deadline is not 0
  * @id: where to write the id
  *
  * The id is the caller's until the timer's last event is taken or it is
- * cancelled.
+ * cancelled, in whatever way.  Ids are given from the top down, so that low ones are
+ * there for a program that chooses some itself.
  *
- * Return: as twheel_arm_with(), and -ENOSPC: every id is in use.
+ * Return: as twheel_arm_with(), and
+ * -EINVAL: the deadline is 0, or TWHEEL_ARM_MOVE or a generation is given;
+ * -ENOSPC: every id is in use.
  */
 int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, uint32_t *id);
 
 /**
  * twheel_submit_ops() - carry out many operations in few calls
  * @w: the handle
- * @ops: each an arm or a cancel, as TWHEEL_IOC_SUBMIT takes them
+ * @ops: each an arm or a cancel, as TWHEEL_IOC_SUBMIT takes them; with an event ring
+ *	it does not take TWHEEL_ID_ANY
  * @nr: how many, any number
  *
  * Each gets a result of its own; those that a failing call did not come to have
@@ -269,13 +299,18 @@ int twheel_flush(struct twheel *w);
  *
  * Never sleeps.  From a ring it makes no system call, unless the kernel has more
  * events than the ring has room for or knows that more is due than it has found,
- * or a timer is to be looked at again: each periodic one; a stale one perhaps.
- * Without a ring it is a read().
+ * or a timer is to be looked at again: each periodic one; a stale one perhaps.  Of a
+ * timer with a count the kernel is told at once what was taken, also with a batch.
+ * Without a ring it is a read(), and if that finds nothing a poll() that tells if
+ * the next one would.  It goes on as long as the kernel has events that are stale in
+ * front of one that counts, so 0 means that there are none, but for timers that are on
+ * the batch still.
  *
  * The events of one handle are taken in turn by the threads that ask.  A ring is
  * for one handle: the events are to be taken by it alone, and its arm_with is what
  * gives them interval, count and cookie.  An event from a ring has no time @fired:
- * it is 0.
+ * it is 0; and its @overruns are the periods that had passed when it came, so that more
+ * of them may follow in another event.
  *
  * Return: how many, 0 if there are none, or a negative errno.
  */
@@ -306,6 +341,9 @@ int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int6
  * @timers: where to write what is known of them
  * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
  *
+ * Goes on where a signal has interrupted it.  If it fails, @cursor has moved over those
+ * that were looked at.
+ *
  * Return: how many, 0 at the end, or a negative errno.
  */
 int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr);
@@ -330,10 +368,11 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * ring, the intervals and cookies of the armed timers.  Those of timers that are
  * not armed are not known: arm these by twheel_arm_with().
  *
- * Time goes with the capacity, memory does not.  To call it once more than needed
- * is harmless.
+ * Time goes with the capacity, memory does not.  Signals do not stop it.  To call it
+ * once more than needed is harmless.
  *
- * Return: how many timers had to be armed, or a negative errno.
+ * Return: how many timers had to be armed, or if their words are not mapped here, perhaps
+ * had to be; or a negative errno.
  */
 int twheel_adopt(struct twheel *w);
 
@@ -368,9 +407,9 @@ static inline const struct twheel_shared *twheel_shared_of(const struct twheel *
 }
 
 /* Would the kernel look too late?  0 stands for never, on either side. */
-static inline int twheel_uncovered(uint64_t deadline, uint64_t filed)
+static inline int twheel_uncovered(uint64_t deadline, uint64_t promise)
 {
-	return deadline - 1 < filed - 1;
+	return deadline - 1 < promise - 1;
 }
 
 /**
@@ -398,9 +437,9 @@ TWHEEL_LINKAGE inline int twheel_arm(struct twheel *w, uint32_t id, uint64_t dea
 	if (id >= shared->mapped)
 		return twheel_arm_slow(w, id, deadline);
 	word = &shared->words[id];
-	/* Pairs with the kernel's barrier between its store of filed and its second look. */
+	/* Pairs with the kernel's barrier between its store of the promise and its second look. */
 	__atomic_exchange_n(&word->deadline, deadline, __ATOMIC_SEQ_CST);
-	if (!twheel_uncovered(deadline, __atomic_load_n(&word->filed, __ATOMIC_SEQ_CST)))
+	if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
 		return 0;
 	return twheel_arm_slow(w, id, deadline);
 }
@@ -487,7 +526,8 @@ TWHEEL_LINKAGE inline int twheel_cancel(struct twheel *w, uint32_t id)
  * An exchange, and a look at the clock if its deadline may have passed.
  *
  * Return: TWHEEL_STATE_IDLE, which is 0: it was not armed, or its last event was
- * taken; TWHEEL_STATE_PENDING; TWHEEL_STATE_EXPIRED: its event had come;
+ * taken; TWHEEL_STATE_PENDING: no event had come, though its deadline may have;
+ * TWHEEL_STATE_EXPIRED: its event had come;
  * -ERANGE: the id is not below the capacity.
  */
 TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
@@ -503,7 +543,7 @@ TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
 	if (!deadline)
 		return TWHEEL_STATE_IDLE;
 	/* As long as the kernel is looking there is no event. */
-	if (__atomic_load_n(&word->filed, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&word->promise, __ATOMIC_RELAXED))
 		return TWHEEL_STATE_PENDING;
 	return twheel_cancel_state(w, deadline);
 }

@@ -8,6 +8,8 @@
 
 #include <grp.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include "twheel_test.h"
 
@@ -15,12 +17,61 @@
 #define GROUP		CGROUP "/twheel_test"
 #define NO_GROUP	"no cgroup v2 with a memory controller at " CGROUP
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME	0x00000080
+#endif
+
+/* Users who have nothing to do with one another. */
+#define ALICE		1001
+#define BOB		1002
+
 /* Become a user without any privilege; only in a child. */
 static inline void become(uid_t uid)
 {
 	CHILD_CHECK(!setgroups(0, NULL));
 	CHILD_CHECK(!setresgid(uid, uid, uid));
 	CHILD_CHECK(!setresuid(uid, uid, uid));
+}
+
+/* The same, in a child that ends with the test. */
+static inline void be(uid_t uid)
+{
+	become(uid);
+	CHILD_CHECK(!prctl(PR_SET_PDEATHSIG, SIGKILL));
+}
+
+/* Pass a descriptor as a broker does. */
+static inline int fd_pass(int to, int fd)
+{
+	char control[CMSG_SPACE(sizeof(fd))] = {}, byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(to, &msg, 0) == 1 ? 0 : -errno;
+}
+
+static inline int fd_receive(int from)
+{
+	char control[CMSG_SPACE(sizeof(int))] = {}, byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	int fd = -1;
+
+	if (recvmsg(from, &msg, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&msg))
+		return -EIO;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
 }
 
 /* Stay on one processor. */

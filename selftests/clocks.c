@@ -517,7 +517,7 @@ TEST_F(clock, bounded)
 	EXPECT_EQ(NR, sum);
 	ASSERT_EQ(0, wheel_stats(fd, &s));
 	EXPECT_GE(MAX_PASS, s.max_pass);
-	TH_LOG("%llu interrupts, %llu passes elsewhere", s.interrupts, s.works);
+	TH_LOG("%llu interrupts, %llu passes elsewhere", s.interrupts, s.steps);
 	close(fd);
 }
 

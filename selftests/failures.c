@@ -139,7 +139,7 @@ static bool take_picture(const struct subject *s, struct picture *p)
 	struct twheel_stats st;
 
 	memset(p, 0, sizeof(*p));
-	if (wheel_ioctl(s->fd, TWHEEL_IOC_GET_SETUP, &p->setup) || wheel_stats(s->fd, &st))
+	if (get_setup(s->fd, &p->setup) || wheel_stats(s->fd, &st))
 		return false;
 	p->armed = st.pending + st.expired;
 	p->arms = st.arms;
@@ -223,6 +223,7 @@ static int prepare_ring(struct subject *s)
 static int prepare_ring_unmapped(struct subject *s)
 {
 	s->setup = (struct twheel_setup){
+		.flags		= TWHEEL_SETUP_WORDS,
 		.capacity	= CAPACITY,
 		.delivery	= TWHEEL_DELIVER_RING,
 		.ring_entries	= 512,
@@ -251,12 +252,20 @@ static int make_map_ring(struct subject *s)
 	return map_there(s, TWHEEL_RING_HEADER + entries, s->setup.ring_offset);
 }
 
+static int prepare_words_unmapped(struct subject *s)
+{
+	s->setup = (struct twheel_setup){ .flags = TWHEEL_SETUP_WORDS, .capacity = CAPACITY };
+	return prepare_empty(s) ?: set_up(s->fd, &s->setup);
+}
+
+static int make_map_words(struct subject *s)
+{
+	return map_there(s, CAPACITY * sizeof(struct twheel_word), s->setup.words_offset);
+}
+
 static int prepare_touch_words(struct subject *s)
 {
-	struct twheel_setup setup = { .capacity = CAPACITY };
-
-	return prepare_empty(s) ?: set_up(s->fd, &setup) ?:
-	       map_there(s, CAPACITY * sizeof(struct twheel_word), setup.words_offset);
+	return prepare_words_unmapped(s) ?: make_map_words(s);
 }
 
 static int prepare_touch_ring(struct subject *s)
@@ -275,6 +284,12 @@ static int make_open(struct subject *s)
 static int prepare_newcomer(struct subject *s)
 {
 	return prepare(s) ?: setresuid(NEWCOMER, 0, 0);
+}
+
+/* A wheel that somebody else has opened, and nobody has used. */
+static int prepare_passed(struct subject *s)
+{
+	return prepare_empty(s) ?: setresuid(NEWCOMER, 0, 0);
 }
 
 static bool done_open(struct subject *s, int ret)
@@ -299,9 +314,22 @@ static int make_setup(struct subject *s)
 	return set_up(s->fd, &s->setup);
 }
 
+static int make_setup_words(struct subject *s)
+{
+	s->setup = (struct twheel_setup){
+		.flags		= TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS,
+		.clock		= CLOCK_BOOTTIME,
+		.capacity	= CAPACITY,
+		.words_first	= CHUNK,
+		.words_nr	= 2 * CHUNK,
+	};
+	return set_up(s->fd, &s->setup);
+}
+
 static int make_setup_ring(struct subject *s)
 {
 	s->setup = (struct twheel_setup){
+		.flags		= TWHEEL_SETUP_WORDS,
 		.capacity	= CAPACITY,
 		.delivery	= TWHEEL_DELIVER_RING,
 		.ring_entries	= 512,
@@ -313,8 +341,9 @@ static bool done_setup(struct subject *s, int ret)
 {
 	struct twheel_setup setup;
 
-	if (wheel_ioctl(s->fd, TWHEEL_IOC_GET_SETUP, &setup))
+	if (get_setup(s->fd, &setup))
 		return false;
+	s->setup.now = 0;
 	if (setup.delivery == TWHEEL_DELIVER_RING) {
 		s->shared = (struct shared){ .fd = s->fd, .setup = setup };
 		if (setup.ring_entries != 512 || shared_map(&s->shared))
@@ -422,7 +451,7 @@ static int make_arm_stored(struct subject *s)
 
 static bool done_arm_stored(struct subject *s, int ret)
 {
-	return filed(&s->shared, PROBE + 1) == s->begin + HOUR;
+	return promise(&s->shared, PROBE + 1) == s->begin + HOUR;
 }
 
 static int make_cancel(struct subject *s)
@@ -596,11 +625,6 @@ static int make_fdinfo(struct subject *s)
 	return ret < 0 ? ret : strstr(s->text, "twheel-memory") ? 0 : -EIO;
 }
 
-static int make_map_words(struct subject *s)
-{
-	return map_there(s, CAPACITY * sizeof(struct twheel_word), 0x10000000);
-}
-
 static int make_touch(struct subject *s)
 {
 	for (size_t at = 0; at < s->size; at += 4096)
@@ -619,7 +643,7 @@ static bool done_map_words(struct subject *s, int ret)
 	word[SUBJECT].deadline = s->begin + HOUR;
 	s->op = (struct twheel_op){ .flags = TWHEEL_ARM_STORED, .id = SUBJECT };
 	s->fate[SUBJECT] = HELD;
-	return !wheel_arm(s->fd, &s->op) && word[SUBJECT].filed == s->begin + HOUR;
+	return !wheel_arm(s->fd, &s->op) && word[SUBJECT].promise == s->begin + HOUR;
 }
 
 static bool done_map_ring(struct subject *s, int ret)
@@ -735,12 +759,15 @@ FIXTURE_VARIANT(call) {
 FIXTURE_VARIANT_ADD(call, open) { prepare, make_open, done_open };
 FIXTURE_VARIANT_ADD(call, open_first) { prepare_newcomer, make_open, done_open };
 FIXTURE_VARIANT_ADD(call, setup) { prepare_empty, make_setup, done_setup };
+FIXTURE_VARIANT_ADD(call, setup_words) { prepare_empty, make_setup_words, done_setup };
 FIXTURE_VARIANT_ADD(call, setup_ring) { prepare_empty, make_setup_ring, done_setup };
 FIXTURE_VARIANT_ADD(call, features) { prepare, make_features, done_nothing };
 FIXTURE_VARIANT_ADD(call, get_setup) { prepare, make_get_setup, done_nothing };
 FIXTURE_VARIANT_ADD(call, stats) { prepare, make_stats, done_nothing };
 FIXTURE_VARIANT_ADD(call, get) { prepare, make_get, done_get };
 FIXTURE_VARIANT_ADD(call, arm) { prepare_empty, make_arm, done_arm };
+FIXTURE_VARIANT_ADD(call, arm_passed) { prepare_passed, make_arm, done_arm };
+FIXTURE_VARIANT_ADD(call, setup_passed) { prepare_passed, make_setup_ring, done_setup };
 FIXTURE_VARIANT_ADD(call, arm_far) { prepare_empty, make_arm_far, done_arm };
 FIXTURE_VARIANT_ADD(call, move) { prepare, make_move, done_arm };
 FIXTURE_VARIANT_ADD(call, arm_any) { prepare, make_arm_any, done_arm_any };
@@ -754,7 +781,7 @@ FIXTURE_VARIANT_ADD(call, drain) { prepare, make_drain, done_drain };
 FIXTURE_VARIANT_ADD(call, poll) { prepare, make_poll, done_poll };
 FIXTURE_VARIANT_ADD(call, epoll) { prepare, make_epoll, done_nothing };
 FIXTURE_VARIANT_ADD(call, fdinfo) { prepare, make_fdinfo, done_nothing };
-FIXTURE_VARIANT_ADD(call, map_words) { prepare_empty, make_map_words, done_map_words };
+FIXTURE_VARIANT_ADD(call, map_words) { prepare_words_unmapped, make_map_words, done_map_words };
 FIXTURE_VARIANT_ADD(call, map_ring) { prepare_ring_unmapped, make_map_ring, done_map_ring };
 FIXTURE_VARIANT_ADD(call, read_words) { prepare_words, make_read, done_read };
 FIXTURE_VARIANT_ADD(call, cancel_word) { prepare_words, make_cancel, done_cancel };

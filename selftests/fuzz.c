@@ -306,7 +306,7 @@ static const int read_errnos[] = {
 };
 
 static const int mmap_errnos[] = {
-	EBADF, EACCES, EINVAL, EPERM, EDQUOT, ENOMEM, EBUSY, EINTR, EOVERFLOW, EAGAIN, 0
+	EBADF, EACCES, EINVAL, EPERM, ENOMEM, EINTR, EOVERFLOW, EAGAIN, 0
 };
 
 static const int open_errnos[] = { EDQUOT, ENOMEM, EMFILE, EACCES, EINTR, EINVAL, 0 };
@@ -476,6 +476,12 @@ static void do_setup(struct run *r)
 		s.tick = 1 + below(r, 3000000);
 	if (s.delivery)
 		s.ring_entries = mostly(r, below(r, 600));
+	if (s.delivery ? !one_in(r, 16) : one_in(r, 2))
+		s.flags |= TWHEEL_SETUP_WORDS;
+	if (one_in(r, 4)) {
+		s.words_first = mostly(r, below(r, 1000));
+		s.words_nr = mostly(r, below(r, 1000));
+	}
 	call_ioctl(r, one_in(r, 4) ? some_fd(r) : r->p->fd[r->fresh], TWHEEL_IOC_SETUP, &s,
 		   sizeof(s));
 }
@@ -608,6 +614,8 @@ static int good_wheel(int slot)
 	struct twheel_setup s = { .capacity = 300 };
 	int fd = wheel_open(O_NONBLOCK);
 
+	if (slot)
+		s.flags = TWHEEL_SETUP_WORDS;
 	if (slot == 1) {
 		s.delivery = TWHEEL_DELIVER_RING;
 		s.ring_entries = 256;

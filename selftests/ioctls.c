@@ -16,12 +16,13 @@
 static_assert(sizeof(struct twheel_event) == 48, "event");
 static_assert(offsetof(struct twheel_event, cookie) == 8, "event.cookie");
 static_assert(offsetof(struct twheel_event, flags) == 40, "event.flags");
-static_assert(sizeof(struct twheel_features) == 56, "features");
+static_assert(sizeof(struct twheel_features) == 64, "features");
 static_assert(offsetof(struct twheel_features, features) == 8, "features.features");
 static_assert(offsetof(struct twheel_features, max_user_timers) == 40, "features.max_user_timers");
-static_assert(sizeof(struct twheel_setup) == 56, "setup");
+static_assert(sizeof(struct twheel_setup) == 80, "setup");
 static_assert(offsetof(struct twheel_setup, tick) == 8, "setup.tick");
-static_assert(offsetof(struct twheel_setup, words_offset) == 40, "setup.words_offset");
+static_assert(offsetof(struct twheel_setup, words_offset) == 48, "setup.words_offset");
+static_assert(offsetof(struct twheel_setup, clock_offset) == 72, "setup.clock_offset");
 static_assert(sizeof(struct twheel_op) == 64, "op");
 static_assert(offsetof(struct twheel_op, deadline) == 8, "op.deadline");
 static_assert(offsetof(struct twheel_op, count) == 40, "op.count");
@@ -31,9 +32,9 @@ static_assert(sizeof(struct twheel_timer) == 64, "timer");
 static_assert(offsetof(struct twheel_timer, cookie) == 16, "timer.cookie");
 static_assert(sizeof(struct twheel_list) == 32, "list");
 static_assert(sizeof(struct twheel_stats) == 120, "stats");
-static_assert(TWHEEL_IOC_FEATURES == 0x8038bb00, "FEATURES");
-static_assert(TWHEEL_IOC_SETUP == 0xc038bb01, "SETUP");
-static_assert(TWHEEL_IOC_GET_SETUP == 0x8038bb02, "GET_SETUP");
+static_assert(TWHEEL_IOC_FEATURES == 0x8040bb00, "FEATURES");
+static_assert(TWHEEL_IOC_SETUP == 0xc050bb01, "SETUP");
+static_assert(TWHEEL_IOC_GET_SETUP == 0x8050bb02, "GET_SETUP");
 static_assert(TWHEEL_IOC_ARM == 0xc040bb03, "ARM");
 static_assert(TWHEEL_IOC_CANCEL == 0xc040bb04, "CANCEL");
 static_assert(TWHEEL_IOC_GET == 0xc040bb05, "GET");
@@ -41,6 +42,7 @@ static_assert(TWHEEL_IOC_SUBMIT == 0xc020bb06, "SUBMIT");
 static_assert(TWHEEL_IOC_LIST == 0xc020bb07, "LIST");
 static_assert(TWHEEL_IOC_DRAIN == 0xc020bb08, "DRAIN");
 static_assert(TWHEEL_IOC_STATS == 0x8078bb09, "STATS");
+static_assert(TWHEEL_IOC_TRIM == 0x8008bb0a, "TRIM");
 
 /* A wheel in use: each state of a timer has one. */
 enum {
@@ -91,8 +93,7 @@ FIXTURE_SETUP(fresh)
 {
 	self->fd = wheel_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_GET_SETUP,
-				 &self->defaults));
+	ASSERT_EQ(0, get_setup(self->fd, &self->defaults));
 }
 
 FIXTURE_TEARDOWN(fresh)
@@ -150,6 +151,8 @@ TEST_F(fresh, features_tell_the_limits)
 		  (long long)f.max_user_timers);
 	EXPECT_EQ(file_value(PARAMETERS "max_user_wheels", NULL),
 		  (long long)f.max_user_wheels);
+	EXPECT_EQ(file_value(PARAMETERS "max_user_ring", NULL),
+		  (long long)f.max_user_ring);
 }
 
 /* SETUP and GET_SETUP */
@@ -170,8 +173,9 @@ TEST_F(fresh, setup_defaults)
 
 	/* Asking for nothing gives the same. */
 	ASSERT_EQ(0, set_up(self->fd, &s));
+	s.now = 0;
 	EXPECT_EQ(0, memcmp(&s, &self->defaults, sizeof(s)));
-	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_GET_SETUP, &again));
+	ASSERT_EQ(0, get_setup(self->fd, &again));
 	EXPECT_EQ(0, memcmp(&s, &again, sizeof(s)));
 }
 
@@ -187,7 +191,10 @@ TEST_F(fresh, setup_tells_what_it_made_of_it)
 		/* Out: not read. */
 		.words_offset = ~0ULL,
 		.ring_offset = ~0ULL,
+		.now = ~0ULL,
+		.clock_offset = -1,
 	};
+	__u64 before = clock_ns(CLOCK_BOOTTIME);
 
 	ASSERT_EQ(0, set_up(self->fd, &s));
 	EXPECT_EQ(CLOCK_BOOTTIME, s.clock);
@@ -197,9 +204,13 @@ TEST_F(fresh, setup_tells_what_it_made_of_it)
 	EXPECT_EQ(1000, s.capacity);
 	EXPECT_EQ(TWHEEL_DELIVER_READ, s.delivery);
 	EXPECT_EQ(0, s.reserved);
-	EXPECT_NE(~0ULL, s.words_offset);
-	EXPECT_NE(~0ULL, s.ring_offset);
-	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_GET_SETUP, &again));
+	EXPECT_EQ(0, s.words_offset);
+	EXPECT_EQ(0, s.ring_offset);
+	EXPECT_LE(before, s.now);
+	EXPECT_GE(clock_ns(CLOCK_BOOTTIME), s.now);
+	EXPECT_EQ(0, s.clock_offset);
+	s.now = 0;
+	ASSERT_EQ(0, get_setup(self->fd, &again));
 	EXPECT_EQ(0, memcmp(&s, &again, sizeof(s)));
 
 	/* The capacity is in force. */
@@ -252,7 +263,7 @@ TEST_F(fresh, setup_refuses)
 		int error;
 	} bad[] = {
 		{ "flag", { .flags = 1U << 31 }, EOPNOTSUPP },
-		{ "next flag", { .flags = TWHEEL_SETUP_CLOCK << 1 }, EOPNOTSUPP },
+		{ "next flag", { .flags = TWHEEL_SETUP_WORDS << 1 }, EOPNOTSUPP },
 		{ "clock 99", { .flags = TWHEEL_SETUP_CLOCK, .clock = 99 }, EOPNOTSUPP },
 		{ "clock -1", { .flags = TWHEEL_SETUP_CLOCK, .clock = ~0U }, EOPNOTSUPP },
 		{ "clock not flagged", { .clock = CLOCK_BOOTTIME }, EINVAL },
@@ -266,6 +277,9 @@ TEST_F(fresh, setup_refuses)
 		{ "all capacity", { .capacity = ~0U }, ERANGE },
 		{ "delivery", { .delivery = 7 }, EOPNOTSUPP },
 		{ "ring_entries", { .ring_entries = 8 }, EINVAL },
+		{ "ring without words", { .delivery = TWHEEL_DELIVER_RING }, EINVAL },
+		{ "words_first not flagged", { .words_first = 256 }, EINVAL },
+		{ "words_nr not flagged", { .words_nr = 256 }, EINVAL },
 		{ "reserved", { .reserved = 1 }, EINVAL },
 	};
 	struct twheel_setup s, after;
@@ -275,7 +289,7 @@ TEST_F(fresh, setup_refuses)
 		s = bad[i].setup;
 		EXPECT_EQ(-bad[i].error, set_up(self->fd, &s))
 			TH_LOG("%s", bad[i].what);
-		ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_GET_SETUP, &after));
+		ASSERT_EQ(0, get_setup(self->fd, &after));
 		EXPECT_EQ(0, memcmp(&after, &self->defaults, sizeof(after)))
 			TH_LOG("%s: changed the wheel", bad[i].what);
 	}
@@ -287,8 +301,11 @@ TEST_F(fresh, setup_refuses)
 
 TEST_F(fresh, setup_has_the_ring_only_if_the_features_say_so)
 {
-	struct twheel_setup s = { .delivery = TWHEEL_DELIVER_RING,
-				  .ring_entries = 64 };
+	struct twheel_setup s = {
+		.flags = TWHEEL_SETUP_WORDS,
+		.delivery = TWHEEL_DELIVER_RING,
+		.ring_entries = 64,
+	};
 	struct twheel_features f;
 
 	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_FEATURES, &f));
@@ -318,7 +335,7 @@ TEST_F(fresh, setup_not_after_an_arm)
 	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 7));
 	s = (struct twheel_setup){ .capacity = 100 };
 	EXPECT_EQ(-EBUSY, set_up(self->fd, &s));
-	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_GET_SETUP, &s));
+	ASSERT_EQ(0, get_setup(self->fd, &s));
 	EXPECT_EQ(0, memcmp(&s, &self->defaults, sizeof(s)));
 	EXPECT_EQ(0, wheel_get(self->fd, 7, &t));
 }
@@ -569,6 +586,10 @@ TEST_F(wheel, arm_refuses)
 		  .id = FREE }, EINVAL },
 		{ "stored, and a cookie", { .flags = TWHEEL_ARM_STORED, .cookie = 1,
 		  .id = FREE }, EINVAL },
+		{ "stored, and a generation", { .flags = TWHEEL_ARM_STORED, .generation = 1,
+		  .id = FREE }, EINVAL },
+		{ "stored, and a count", { .flags = TWHEEL_ARM_STORED, .id = FREE,
+		  .count = TWHEEL_MAX_COUNT + 1 }, ERANGE },
 		{ "stored and new", { .flags = TWHEEL_ARM_STORED | TWHEEL_ARM_NEW,
 		  .id = FREE }, EINVAL },
 		{ "stored, any", { .flags = TWHEEL_ARM_STORED, .id = TWHEEL_ID_ANY }, ERANGE },
@@ -1080,7 +1101,7 @@ TEST_F(fresh, stats_count)
 	EXPECT_LT(0, s.memory);
 	EXPECT_EQ(0, s.pending | s.expired | s.arms | s.cancels | s.fired |
 		     s.delivered | s.overruns | s.moves | s.cascades |
-		     s.interrupts | s.idle_interrupts | s.works | s.max_pass |
+		     s.interrupts | s.idle_interrupts | s.steps | s.max_pass |
 		     s.wakeups);
 
 	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
@@ -1110,6 +1131,48 @@ TEST_F(fresh, stats_count)
 	EXPECT_EQ(1, s.delivered);
 }
 
+/* TRIM */
+
+TEST_F(fresh, trim_gives_back_what_is_idle)
+{
+	/* A chunk of 256 timers: three pages. */
+	const __u64 chunk = 3 * 4096;
+	struct twheel_op op = { .id = 5, .generation = 1, .deadline = now_ns() + HOUR };
+	struct twheel_stats full, left;
+	struct twheel_trim trim;
+	struct twheel_timer t;
+	__u32 id;
+
+	memset(&trim, 0xaa, sizeof(trim));
+	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_TRIM, &trim));
+	EXPECT_EQ(0, trim.freed);
+	for (id = 0; id < 1000; id++)
+		ASSERT_EQ(0, arm_in(self->fd, id, HOUR, 0));
+	ASSERT_EQ(0, wheel_stats(self->fd, &full));
+	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_TRIM, &trim));
+	EXPECT_EQ(0, trim.freed);
+	for (id = 0; id < 1000; id++)
+		if (id != 300)
+			ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, id));
+	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_TRIM, &trim));
+	EXPECT_EQ(3 * chunk, trim.freed);
+	ASSERT_EQ(0, wheel_stats(self->fd, &left));
+	EXPECT_EQ(full.memory - trim.freed, left.memory);
+	EXPECT_EQ(1, left.pending);
+	ASSERT_EQ(0, wheel_get(self->fd, 300, &t));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, t.state);
+
+	/* A handle of the time before does not fit, then or later. */
+	EXPECT_EQ(-ESTALE, wheel_ioctl(self->fd, TWHEEL_IOC_ARM, &op));
+	op.generation = 0;
+	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_ARM, &op));
+	EXPECT_EQ(2, op.generation);
+	op.generation = 1;
+	EXPECT_EQ(-ESTALE, wheel_ioctl(self->fd, TWHEEL_IOC_ARM, &op));
+	ASSERT_EQ(0, wheel_stats(self->fd, &left));
+	EXPECT_EQ(full.memory - 2 * chunk, left.memory);
+}
+
 /* What holds for all of them */
 
 static const struct {
@@ -1127,6 +1190,7 @@ static const struct {
 	{ "LIST", TWHEEL_IOC_LIST, true },
 	{ "DRAIN", TWHEEL_IOC_DRAIN, true },
 	{ "STATS", TWHEEL_IOC_STATS, false },
+	{ "TRIM", TWHEEL_IOC_TRIM, false },
 };
 
 /* The same number with another size. */

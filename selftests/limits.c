@@ -74,7 +74,7 @@ TEST(a_full_wheel)
 #define NEEDS_ROOT	"needs root to change users and limits"
 
 FIXTURE(user) {
-	long long wheels, timers;
+	long long wheels, timers, ring;
 	mode_t mode;
 	bool changed;
 };
@@ -87,6 +87,8 @@ FIXTURE_SETUP(user)
 		return;
 	self->wheels = file_value(PARAMETERS "max_user_wheels", NULL);
 	self->timers = file_value(PARAMETERS "max_user_timers", NULL);
+	self->ring = file_value(PARAMETERS "max_user_ring", NULL);
+	ASSERT_LT(0, self->ring);
 	ASSERT_LT(0, self->wheels);
 	ASSERT_LT(0, self->timers);
 	ASSERT_EQ(0, stat(DEVICE, &st));
@@ -102,6 +104,7 @@ FIXTURE_TEARDOWN(user)
 	chmod(DEVICE, self->mode);
 	write_file(PARAMETERS "max_user_wheels", "%lld", self->wheels);
 	write_file(PARAMETERS "max_user_timers", "%lld", self->timers);
+	write_file(PARAMETERS "max_user_ring", "%lld", self->ring);
 }
 
 static void open_up_to(int limit)
@@ -264,36 +267,254 @@ TEST_F(user, timers)
 	}
 }
 
-TEST_F(user, the_opener_is_charged)
+static int open_as(uid_t uid)
 {
-	int i, fd;
+	int fd;
+
+	CHILD_CHECK(!setresuid(uid, uid, 0));
+	fd = wheel_open(O_NONBLOCK);
+	CHILD_CHECK(!setresuid(0, 0, 0));
+	return fd;
+}
+
+TEST_F(user, the_first_user_is_charged)
+{
 	pid_t pid;
 
 	if (!self->changed)
 		SKIP(return, NEEDS_ROOT);
 	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", CHUNK));
-	fd = wheel_open(0);
-	ASSERT_LE(0, fd);
-	close(fd);
 	pid = fork();
 	if (!pid) {
-		int mine, theirs;
+		int passed = open_as(USER_A), own = open_as(USER_A), mine, i;
+		pid_t other;
 
-		/* Opened by A, used by B: it is A's, and stays so. */
-		CHILD_CHECK(!setresuid(USER_A, USER_A, 0));
-		theirs = wheel_open(0);
-		CHILD_CHECK(theirs >= 0);
-		CHILD_CHECK(!setresuid(0, 0, 0));
-		become(USER_B);
-		for (i = 0; i < CHUNK; i++)
-			CHILD_CHECK(!arm_in(theirs, i, HOUR, 0));
-		CHILD_CHECK(arm_in(theirs, CHUNK, HOUR, 0) == -EDQUOT);
-		mine = wheel_open(0);
-		CHILD_CHECK(mine >= 0);
-		CHILD_CHECK(!arm_in(mine, 1, HOUR, 0));
+		CHILD_CHECK(passed >= 0 && own >= 0);
+		other = fork();
+		if (!other) {
+			/* Opened by A, used by B: it is B's, and stays so. */
+			become(USER_B);
+			for (i = 0; i < CHUNK; i++)
+				CHILD_CHECK(!arm_in(passed, i, HOUR, 0));
+			CHILD_CHECK(arm_in(passed, CHUNK, HOUR, 0) == -EDQUOT);
+			mine = wheel_open(0);
+			CHILD_CHECK(mine >= 0);
+			CHILD_CHECK(arm_in(mine, 1, HOUR, 0) == -EDQUOT);
+			_exit(0);
+		}
+		CHILD_CHECK(!child_result(other));
+		/* It has cost A nothing; and whoever uses it now, B pays. */
+		become(USER_A);
+		CHILD_CHECK(!arm_in(own, 1, HOUR, 0));
+		CHILD_CHECK(!arm_in(passed, 1, 2 * HOUR, 0));
+		CHILD_CHECK(arm_in(passed, CHUNK, HOUR, 0) == -EDQUOT);
+		close(own);
+		CHILD_CHECK(arm_in(passed, CHUNK, HOUR, 0) == -EDQUOT);
 		_exit(0);
 	}
 	ASSERT_EQ(0, child_result(pid));
+}
+
+/* Each call that uses a wheel for the first time, and what it must not have changed. */
+static int first_arm(int fd)
+{
+	return arm_in(fd, 1, HOUR, 0);
+}
+
+static int first_submit(int fd)
+{
+	struct twheel_op op = { .opcode = TWHEEL_OP_CANCEL };
+	int ret = wheel_submit(fd, &op, 1, NULL);
+
+	return ret < 0 ? ret : 0;
+}
+
+static int first_setup(int fd)
+{
+	return set_up(fd, &(struct twheel_setup){});
+}
+
+TEST_F(user, a_passed_wheel_counts_for_its_first_user)
+{
+	static int (* const first[])(int fd) = {
+		first_arm, first_submit, first_setup,
+	};
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "2"));
+	pid = fork();
+	if (!pid) {
+		int a[2] = { open_as(USER_A), open_as(USER_A) }, b[2], i;
+		struct snapshot before;
+
+		CHILD_CHECK(a[0] >= 0 && a[1] >= 0);
+		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
+		for (i = 0; i < 2; i++) {
+			b[i] = open_as(USER_B);
+			CHILD_CHECK(b[i] >= 0);
+		}
+		/* B has as many as may be: one more is refused, and is A's still. */
+		CHILD_CHECK(!snapshot_take(a[0], &before));
+		CHILD_CHECK(!setresuid(USER_B, USER_B, 0));
+		for (i = 0; i < ARRAY_SIZE(first); i++) {
+			CHILD_CHECK(first[i](a[0]) == -EDQUOT);
+			CHILD_CHECK(snapshot_holds(a[0], &before));
+		}
+		CHILD_CHECK(!setresuid(0, 0, 0));
+		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
+		/* With one less it goes over, and A may open another instead. */
+		close(b[0]);
+		CHILD_CHECK(!setresuid(USER_B, USER_B, 0));
+		CHILD_CHECK(!arm_in(a[0], 1, HOUR, 0));
+		CHILD_CHECK(!setresuid(0, 0, 0));
+		CHILD_CHECK(open_as(USER_B) == -EDQUOT);
+		CHILD_CHECK(open_as(USER_A) >= 0);
+		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
+		/* Once it is somebody's, it stays, and closed it makes room there. */
+		CHILD_CHECK(!setresuid(USER_A, USER_A, 0));
+		CHILD_CHECK(!arm_in(a[0], 2, HOUR, 0));
+		CHILD_CHECK(!setresuid(0, 0, 0));
+		close(a[0]);
+		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
+		CHILD_CHECK(open_as(USER_B) >= 0);
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+}
+
+/* Words take their timers' memory at setup: all, or nothing. */
+TEST_F(user, words_are_charged_by_setup)
+{
+	struct twheel_setup s = { .flags = TWHEEL_SETUP_WORDS, .capacity = 4 * CHUNK };
+	struct twheel_stats before, after;
+	int fd, other, ret;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	fd = wheel_open(0);
+	other = wheel_open(0);
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, wheel_stats(fd, &before));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", 3 * CHUNK));
+	ret = set_up(fd, &s);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "this kernel has no words");
+	EXPECT_EQ(-EDQUOT, ret);
+	ASSERT_EQ(0, wheel_stats(fd, &after));
+	EXPECT_EQ(before.memory, after.memory);
+	/* Nothing is counted of it; a part of the ids has room. */
+	s.words_nr = 3 * CHUNK;
+	EXPECT_EQ(0, set_up(fd, &s));
+	EXPECT_EQ(-EDQUOT, arm_in(other, 1, HOUR, 0));
+	close(fd);
+	EXPECT_EQ(0, arm_in(other, 1, HOUR, 0));
+	close(other);
+}
+
+/* Entries of event rings, over all of a user's wheels. */
+TEST_F(user, rings)
+{
+	struct twheel_setup s;
+	struct twheel_stats before, after;
+	int fds[3], ret, i;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_ring", "1023"));
+	for (i = 0; i < 3; i++) {
+		fds[i] = wheel_open(0);
+		ASSERT_LE(0, fds[i]);
+		ASSERT_EQ(0, wheel_stats(fds[i], &before));
+		s = (struct twheel_setup){
+			.flags = TWHEEL_SETUP_WORDS, .capacity = CHUNK,
+			.delivery = TWHEEL_DELIVER_RING, .ring_entries = i ? 300 : 500,
+		};
+		ret = set_up(fds[i], &s);
+		if (ret == -EOPNOTSUPP)
+			SKIP(return, "this kernel has no ring");
+		/* They are rounded up to 512: the second finds 511 left. */
+		EXPECT_EQ(i ? -EDQUOT : 0, ret) TH_LOG("ring %d", i);
+		ASSERT_EQ(0, wheel_stats(fds[i], &after));
+		if (ret)
+			EXPECT_EQ(before.memory, after.memory);
+	}
+	/* Refused, they count for nothing; 256 are left. */
+	s = (struct twheel_setup){
+		.flags = TWHEEL_SETUP_WORDS, .capacity = CHUNK,
+		.delivery = TWHEEL_DELIVER_RING, .ring_entries = 1,
+	};
+	EXPECT_EQ(0, set_up(fds[1], &s));
+	s.ring_entries = 512;
+	EXPECT_EQ(-EDQUOT, set_up(fds[2], &s));
+	close(fds[0]);
+	EXPECT_EQ(0, set_up(fds[2], &s));
+	close(fds[1]);
+	close(fds[2]);
+}
+
+/*
+ * A user namespace has 65,536 uids for who makes one.  They are one user, unless root
+ * has made it: such a one is a container.
+ */
+static void in_namespace(uid_t owner, int limit)
+{
+	int up[2], down[2], fd;
+	char c, path[64];
+	pid_t pid;
+
+	CHILD_CHECK(!pipe(up) && !pipe(down));
+	pid = fork();
+	if (!pid) {
+		if (owner)
+			become(owner);
+		if (unshare(CLONE_NEWUSER))
+			_exit(4);
+		CHILD_CHECK(write(up[1], "x", 1) == 1);
+		CHILD_CHECK(read(down[0], &c, 1) == 1);
+		for (uid_t uid = 5; uid < 8; uid++) {
+			CHILD_CHECK(!setresuid(uid, uid, 0));
+			fd = wheel_open(0);
+			CHILD_CHECK(uid - 5 < limit ? fd >= 0 : fd == -EDQUOT);
+			CHILD_CHECK(!setresuid(0, 0, 0));
+		}
+		_exit(0);
+	}
+	close(up[1]);
+	if (read(up[0], &c, 1) == 1) {
+		snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+		CHILD_CHECK(!write_file(path, "0 100000 65536"));
+		CHILD_CHECK(write(down[1], "x", 1) == 1);
+	}
+	fd = child_result(pid);
+	if (fd)
+		_exit(fd);
+}
+
+TEST_F(user, a_namespace_makes_no_users)
+{
+	pid_t pid;
+	int ret;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "2"));
+	pid = fork();
+	if (!pid) {
+		/* One of the two is the outer one's. */
+		int fd = open_as(USER_A);
+
+		CHILD_CHECK(fd >= 0);
+		in_namespace(USER_A, 1);
+		in_namespace(0, 3);
+		_exit(0);
+	}
+	ret = child_result(pid);
+	if (ret == 4)
+		SKIP(return, "this kernel lets nobody make a user namespace");
+	EXPECT_EQ(0, ret);
 }
 
 TEST_F(user, one_cannot_starve_another)
@@ -369,14 +590,14 @@ static void set_up_without_privilege(int fd)
 
 	CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_FEATURES, &f));
 	CHILD_CHECK(f.min_tick == TWHEEL_MIN_TICK);
-	CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &defaults));
+	CHILD_CHECK(!get_setup(fd, &defaults));
 	for (i = 0; i < ARRAY_SIZE(refused); i++) {
 		/* All levels may be just the default. */
 		if (refused[i].levels == defaults.levels)
 			continue;
 		s = refused[i];
 		CHILD_CHECK(set_up(fd, &s) == -EPERM);
-		CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &after));
+		CHILD_CHECK(!get_setup(fd, &after));
 		CHILD_CHECK(!memcmp(&after, &defaults, sizeof(after)));
 	}
 	/* The default shape by its numbers is the default shape. */

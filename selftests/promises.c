@@ -373,16 +373,19 @@ TEST_F(wheel, promise_3_an_old_handle_stops_nothing_new)
 TEST_F(wheel, promise_4_bounded)
 {
 	enum { NR = 30000 };
+	struct twheel_event *ev = calloc(NR, sizeof(*ev));
 	struct twheel_stats s;
 
+	ASSERT_TRUE(!!ev);
 	/* All due in the same tick. */
 	ASSERT_EQ(0, arm_many(self->fd, NR, now_ns() + 300 * MSEC, 0));
-	ASSERT_TRUE(wait_expired(self->fd, NR));
+	ASSERT_EQ(NR, collect(self->fd, ev, NR));
+	free(ev);
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_LT(0, s.max_pass);
 	EXPECT_GE(MAX_PASS, s.max_pass);
-	/* The rest went on elsewhere. */
-	EXPECT_LT(0, s.works);
+	/* The rest is found in the reader's own time. */
+	EXPECT_LT(0, s.steps);
 	EXPECT_EQ(NR, s.fired);
 }
 
@@ -442,7 +445,7 @@ TEST_F(wheel, promise_5_tickless)
 	sleep_until(now_ns() + 300 * MSEC);
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_EQ(0, s.interrupts);
-	EXPECT_EQ(0, s.works);
+	EXPECT_EQ(0, s.steps);
 }
 
 TEST_F(wheel, promise_5_a_lone_timer_costs_one_interrupt)
@@ -463,9 +466,13 @@ TEST_F(wheel, promise_5_a_lone_timer_costs_one_interrupt)
 	for (i = 0; i < ARRAY_SIZE(in); i++) {
 		ASSERT_EQ(1, collect(fds[i], &ev, 1));
 		ASSERT_EQ(0, wheel_stats(fds[i], &s));
-		EXPECT_EQ(1, s.interrupts)
-			TH_LOG("%llu ms", in[i] / MSEC);
-		EXPECT_EQ(0, s.idle_interrupts);
+		/* In a storm of signals who waits may ask just then, and be there first. */
+		if (!getenv("TWHEEL_STORM"))
+			EXPECT_EQ(1, s.interrupts)
+				TH_LOG("%llu ms", in[i] / MSEC);
+		EXPECT_GE(1, s.interrupts);
+		if (!getenv("TWHEEL_STORM"))
+			EXPECT_EQ(0, s.idle_interrupts);
 		close(fds[i]);
 	}
 }
@@ -485,7 +492,8 @@ TEST_F(wheel, promise_5_sparse_timers_cost_one_interrupt_each)
 	ASSERT_EQ(NR, collect(self->fd, ev, NR));
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_GE(NR + NR / 20, s.interrupts);
-	EXPECT_GE(NR / 20, s.idle_interrupts);
+	if (!getenv("TWHEEL_STORM"))
+		EXPECT_GE(NR / 20, s.idle_interrupts);
 }
 
 TEST_F(wheel, promise_5_what_was_pushed_back_costs_one_look)
@@ -585,11 +593,11 @@ TEST_F(wheel, promise_7_yours)
 	ASSERT_EQ(0, arm_in(self->fd, 1, 30 * MSEC, 1));
 	ASSERT_EQ(0, arm_in(other, 1, HOUR, 2));
 	/* A successor finds the setup, and timers that have gone on. */
-	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_GET_SETUP, &mine));
+	ASSERT_EQ(0, get_setup(self->fd, &mine));
 	pid = fork();
 	if (!pid) {
 		close(other);
-		CHILD_CHECK(!wheel_ioctl(self->fd, TWHEEL_IOC_GET_SETUP, &theirs));
+		CHILD_CHECK(!get_setup(self->fd, &theirs));
 		CHILD_CHECK(!memcmp(&mine, &theirs, sizeof(mine)));
 		CHILD_CHECK(collect(self->fd, &ev, 1) == 1);
 		CHILD_CHECK(ev.cookie == 1);
@@ -627,6 +635,9 @@ TEST_F(wheel, promise_8_accounted)
 }
 
 /* 9. Unstarvable */
+
+/* The time for which softirq has a budget, ns. */
+#define SPAN	(250 * USEC)
 
 TEST_F(wheel, promise_9_unstarvable)
 {
@@ -689,6 +700,10 @@ TEST_F(wheel, promise_9_periods_read_in_a_loop)
 	EXPECT_GE(elapsed / TWHEEL_DEFAULT_TICK + 2, s.interrupts);
 }
 
+/*
+ * The arms take back the events that wait, so that the wheel never has enough of them,
+ * and softirq goes on with it: in each span of its budget.
+ */
 TEST_F(wheel, promise_9_deadlines_just_ahead)
 {
 	__u64 start = now_ns(), elapsed;
@@ -700,7 +715,7 @@ TEST_F(wheel, promise_9_deadlines_just_ahead)
 		ASSERT_EQ(0, arm_in(self->fd, id++ % 1000, 1, 0));
 	elapsed = now_ns() - start;
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
-	EXPECT_GE(elapsed / TWHEEL_DEFAULT_TICK + 2, s.interrupts);
+	EXPECT_GE(elapsed / SPAN + 2, s.interrupts);
 }
 
 TEST_HARNESS_MAIN

@@ -3,10 +3,7 @@
  * A wheel belongs to the open file: threads, children, successors by exec and
  * by SCM_RIGHTS share it, and it ends with the last of them.
  */
-#include <sys/prctl.h>
-#include <sys/socket.h>
-
-#include "twheel_test.h"
+#include "beside.h"
 
 FIXTURE(wheel) {
 	int fd;
@@ -255,43 +252,6 @@ TEST_F(wheel, exec_keeps_it)
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, 2));
 }
 
-static int send_fd(int socket, int fd)
-{
-	char data = 0, control[CMSG_SPACE(sizeof(fd))] = {};
-	struct iovec iov = { &data, 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(socket, &msg, 0) == 1 ? 0 : -errno;
-}
-
-static int receive_fd(int socket)
-{
-	char data, control[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = { &data, 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	int fd;
-
-	if (recvmsg(socket, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
-
 TEST_F(wheel, passed_by_scm_rights)
 {
 	struct twheel_event ev;
@@ -306,13 +266,13 @@ TEST_F(wheel, passed_by_scm_rights)
 		CHILD_CHECK(fd >= 0);
 		CHILD_CHECK(!arm_in(fd, 5, 50 * MSEC, 55));
 		CHILD_CHECK(!arm_every(fd, 6, now_ns() + HOUR, SEC, 3));
-		CHILD_CHECK(!send_fd(pair[0], fd));
+		CHILD_CHECK(!fd_pass(pair[0], fd));
 		_exit(0);
 	}
 	ASSERT_EQ(0, child_result(pid));
 	/* While it is in nobody's hands the wheel turns. */
 	sleep_until(now_ns() + 100 * MSEC);
-	fd = receive_fd(pair[1]);
+	fd = fd_receive(pair[1]);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(1, wheel_read(fd, &ev, 1));
 	EXPECT_EQ(55, ev.cookie);
@@ -328,7 +288,7 @@ TEST_F(wheel, passed_and_never_received)
 	fd = wheel_open(0);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, arm_every(fd, 1, now_ns(), MSEC, 0));
-	ASSERT_EQ(0, send_fd(pair[0], fd));
+	ASSERT_EQ(0, fd_pass(pair[0], fd));
 	close(fd);
 	close(pair[0]);
 	close(pair[1]);

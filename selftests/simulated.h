@@ -16,12 +16,20 @@
 #define YEAR		(365 * DAY)
 #define MS_TICK		TWHEEL_DEFAULT_TICK
 
-/* The hrtimer is set no sooner than this from now (twheel.c). */
+/*
+ * What expiry.c gives a CPU.  An hrtimer is set no sooner than MIN_GAP from now, and it
+ * is all wheels' on that CPU.  In a SPAN there are MAX_PASS tokens: a timer costs one, and
+ * a visit to a wheel VISIT more.  RESERVE of them are for users who come later in the
+ * span; of several wheels that one user has due, each gets TURN timers in a visit.
+ */
 #define MIN_GAP		(10 * USEC)
-/* Timers that softirq handles at a time. */
+#define SPAN		(250 * USEC)
 #define MAX_PASS	64
-/* In this time, on one CPU (PASS_SPAN in twheel.c). */
-#define PASS_SPAN	(250 * USEC)
+#define VISIT		2
+#define RESERVE		16
+#define TURN		4
+/* So many timers of one wheel, if no other is due. */
+#define ALONE		(MAX_PASS - VISIT)
 /* A reading of the clock takes a nanosecond, and a call has a few. */
 #define FEW		50
 

@@ -213,7 +213,7 @@ TEST(words_and_ring)
 	for (i = 0; i < 2; i++) {
 		memset(&s[i], 0, sizeof(s[i]));
 		s[i].setup = (struct twheel_setup){
-			.flags = TWHEEL_SETUP_CLOCK,
+			.flags = TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS,
 			.clock = two[i],
 			.capacity = 512,
 			.delivery = TWHEEL_DELIVER_RING,

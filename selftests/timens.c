@@ -5,11 +5,7 @@
  */
 #include <sched.h>
 
-#include "twheel_test.h"
-
-#ifndef CLONE_NEWTIME
-#define CLONE_NEWTIME	0x00000080
-#endif
+#include "beside.h"
 
 /* Seconds; different for each clock, so that they can't be mixed up. */
 #define OFFSET_MONOTONIC	100000

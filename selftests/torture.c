@@ -875,8 +875,8 @@ static void be_idle(__u64 seed)
 		wrong(2, "arm: %d", ret);
 	sleep_until(now_ns() + SEC + seed % SEC);
 	NEED(!wheel_stats(fd, &s));
-	if (s.interrupts || s.works)
-		wrong(5, "%llu interrupts of an idle wheel, %llu works", s.interrupts, s.works);
+	if (s.interrupts || s.steps)
+		wrong(5, "%llu interrupts of an idle wheel, %llu steps", s.interrupts, s.steps);
 	close(fd);
 }
 

@@ -202,6 +202,15 @@ static inline int set_up(int fd, struct twheel_setup *s)
 	return wheel_ioctl(fd, TWHEEL_IOC_SETUP, s);
 }
 
+/* All but the time, which goes on. */
+static inline int get_setup(int fd, struct twheel_setup *s)
+{
+	int ret = wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, s);
+
+	s->now = 0;
+	return ret;
+}
+
 static inline int wheel_arm(int fd, struct twheel_op *op)
 {
 	return wheel_ioctl(fd, TWHEEL_IOC_ARM, op);
@@ -478,7 +487,7 @@ static inline int snapshot_take(int fd, struct snapshot *s)
 	int ret, i;
 
 	memset(s, 0, sizeof(*s));
-	ret = wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &s->setup);
+	ret = get_setup(fd, &s->setup);
 	if (ret)
 		return ret;
 	ret = wheel_stats(fd, &st);

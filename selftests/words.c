@@ -33,7 +33,7 @@ TEST_F(words, are_there)
 	EXPECT_NE(0, self->s.setup.words_offset);
 	EXPECT_EQ(0, self->s.setup.ring_offset);
 	for (id = 0; id < CAPACITY; id++)
-		ASSERT_EQ(0, self->s.word[id].deadline | self->s.word[id].filed);
+		ASSERT_EQ(0, self->s.word[id].deadline | self->s.word[id].promise);
 }
 
 TEST_F(words, refused_mappings)
@@ -71,21 +71,160 @@ TEST_F(words, refused_mappings)
 	EXPECT_EQ(EFAULT, errno);
 }
 
-TEST_F(words, too_late_when_timers_are_armed)
+/* Setup has made none, and nothing makes them later. */
+TEST_F(words, none_without_the_flag)
 {
 	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = 300 };
 	int fd = wheel_open(O_NONBLOCK);
 	struct twheel_setup s = {};
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, arm_in(fd, 300, HOUR, 0));
-	ASSERT_EQ(0, wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &s));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, s.words_offset));
-	EXPECT_EQ(EBUSY, errno);
-	/* The others of the wheel can have theirs. */
-	EXPECT_NE(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, s.words_offset));
-	/* And without a word there is nothing stored. */
+	ASSERT_EQ(0, set_up(fd, &s));
+	EXPECT_EQ(0, s.flags & TWHEEL_SETUP_WORDS);
+	EXPECT_EQ(0, s.words_offset);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd,
+				   self->s.setup.words_offset));
+	EXPECT_EQ(EINVAL, errno);
+	/* Without a word there is nothing stored. */
 	EXPECT_EQ(-ENOENT, wheel_arm(fd, &op));
+	s = (struct twheel_setup){ .flags = TWHEEL_SETUP_WORDS };
+	EXPECT_EQ(-EBUSY, set_up(fd, &s));
+	close(fd);
+}
+
+TEST_F(words, too_late_when_timers_are_armed)
+{
+	struct twheel_setup s = { .flags = TWHEEL_SETUP_WORDS };
+	int fd = wheel_open(O_NONBLOCK);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, arm_in(fd, 300, HOUR, 0));
+	EXPECT_EQ(-EBUSY, set_up(fd, &s));
+	close(fd);
+}
+
+TEST_F(words, a_range_of_ids)
+{
+	/* What is asked for, and what it becomes: whole pages, cut at the capacity. */
+	static const struct {
+		__u32 first, nr, got_first, got_nr;
+	} range[] = {
+		{ 0, 0, 0, 1000 },
+		{ 0, 1, 0, 256 },
+		{ 255, 2, 0, 512 },
+		{ 300, 0, 256, 744 },
+		{ 300, 100, 256, 256 },
+		{ 999, 1, 768, 232 },
+	};
+
+	for (int i = 0; i < (int)ARRAY_SIZE(range); i++) {
+		struct twheel_setup s = {
+			.flags = TWHEEL_SETUP_WORDS,
+			.capacity = 1000,
+			.words_first = range[i].first,
+			.words_nr = range[i].nr,
+		};
+		__u32 first = range[i].got_first, end = first + range[i].got_nr;
+		size_t size = (range[i].got_nr * sizeof(struct twheel_word) + PAGE - 1) /
+			      PAGE * PAGE;
+		int fd = wheel_open(O_NONBLOCK);
+		struct twheel_op op = { .flags = TWHEEL_ARM_STORED };
+		struct twheel_event ev;
+		struct twheel_word *word;
+		__u64 deadline, at;
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, set_up(fd, &s)) TH_LOG("range %d", i);
+		EXPECT_EQ(TWHEEL_SETUP_WORDS, s.flags & TWHEEL_SETUP_WORDS);
+		EXPECT_EQ(first, s.words_first) TH_LOG("range %d", i);
+		EXPECT_EQ(range[i].got_nr, s.words_nr) TH_LOG("range %d", i);
+		at = s.words_offset + first * sizeof(*word);
+		word = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
+		ASSERT_NE(MAP_FAILED, word) TH_LOG("range %d", i);
+		/* Not a page more, at either end. */
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, size + PAGE, PROT_READ, MAP_SHARED, fd, at));
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, size, PROT_READ, MAP_SHARED, fd, at - PAGE));
+
+		/* The last id that has a word, and those around the range, by calls. */
+		deadline = now_ns() + 5 * MSEC;
+		__atomic_store_n(&word[range[i].got_nr - 1].deadline, deadline,
+				 __ATOMIC_SEQ_CST);
+		op.id = end - 1;
+		ASSERT_EQ(0, wheel_arm(fd, &op)) TH_LOG("range %d", i);
+		ASSERT_EQ(1, collect(fd, &ev, 1));
+		EXPECT_EQ(end - 1, ev.id);
+		EXPECT_EQ(deadline, ev.deadline);
+		if (first) {
+			op = (struct twheel_op){ .flags = TWHEEL_ARM_STORED, .id = first - 1 };
+			EXPECT_EQ(-ENOENT, wheel_arm(fd, &op)) TH_LOG("range %d", i);
+			ASSERT_EQ(0, arm_at(fd, first - 1, 1, 0));
+			EXPECT_EQ(1, collect(fd, &ev, 1));
+		}
+		if (end < 1000) {
+			op = (struct twheel_op){ .flags = TWHEEL_ARM_STORED, .id = end };
+			EXPECT_EQ(-ENOENT, wheel_arm(fd, &op)) TH_LOG("range %d", i);
+			ASSERT_EQ(0, arm_at(fd, end, 1, 0));
+			EXPECT_EQ(1, collect(fd, &ev, 1));
+		}
+		munmap(word, size);
+		close(fd);
+	}
+}
+
+TEST_F(words, ranges_and_rings_that_make_no_sense)
+{
+	static const struct {
+		struct twheel_setup setup;
+		int error;
+	} bad[] = {
+		{ { .words_first = CAPACITY }, ERANGE },
+		{ { .words_first = ~0U }, ERANGE },
+		{ { .words_nr = CAPACITY + 1 }, ERANGE },
+		{ { .words_first = 256, .words_nr = ~0U }, ERANGE },
+		{ { .ring_entries = 256 }, EINVAL },
+		/* An event counts by its word, so that each id needs one. */
+		{ { .delivery = TWHEEL_DELIVER_RING, .words_first = 256 }, EINVAL },
+		{ { .delivery = TWHEEL_DELIVER_RING, .words_nr = 256 }, EINVAL },
+		{ { .delivery = TWHEEL_DELIVER_RING, .ring_entries = TWHEEL_MAX_RING + 1 },
+		  ERANGE },
+	};
+	int fd = wheel_open(O_NONBLOCK);
+	struct twheel_setup s;
+
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < (int)ARRAY_SIZE(bad); i++) {
+		s = bad[i].setup;
+		s.flags = TWHEEL_SETUP_WORDS;
+		s.capacity = CAPACITY;
+		EXPECT_EQ(-bad[i].error, set_up(fd, &s)) TH_LOG("setup %d", i);
+	}
+	/* None of these was the one setup that a wheel has. */
+	s = (struct twheel_setup){ .flags = TWHEEL_SETUP_WORDS };
+	EXPECT_EQ(0, set_up(fd, &s));
+	close(fd);
+}
+
+/* Who may only read the file may see what others store. */
+TEST_F(words, a_reader_maps_them_to_read)
+{
+	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC);
+	struct twheel_setup s = { .flags = TWHEEL_SETUP_WORDS };
+	__u64 deadline = now_ns() + HOUR;
+	struct twheel_word *word;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &s));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				   s.words_offset));
+	EXPECT_EQ(EACCES, errno);
+	word = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, s.words_offset);
+	ASSERT_NE(MAP_FAILED, word);
+	ASSERT_EQ(0, arm_at(fd, 7, deadline, 0));
+	EXPECT_EQ(deadline, __atomic_load_n(&word[7].deadline, __ATOMIC_SEQ_CST));
+	EXPECT_NE(0, __atomic_load_n(&word[7].promise, __ATOMIC_SEQ_CST));
+	EXPECT_EQ(-1, mprotect(word, PAGE, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	munmap(word, PAGE);
 	close(fd);
 }
 
@@ -112,8 +251,8 @@ TEST_F(words, a_store_arms)
 
 	/* The first takes a call, since the kernel is not looking. */
 	EXPECT_EQ(1, want(&self->s, 7, deadline));
-	EXPECT_NE(0, filed(&self->s, 7));
-	EXPECT_LE(filed(&self->s, 7), deadline);
+	EXPECT_NE(0, promise(&self->s, 7));
+	EXPECT_LE(promise(&self->s, 7), deadline);
 	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_state(self->s.fd, 7));
 	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
 	EXPECT_EQ(7, ev.id);
@@ -122,7 +261,7 @@ TEST_F(words, a_store_arms)
 	EXPECT_GE(now_ns(), deadline);
 	/* Reading it has taken it. */
 	EXPECT_EQ(0, wanted(&self->s, 7));
-	EXPECT_EQ(0, filed(&self->s, 7));
+	EXPECT_EQ(0, promise(&self->s, 7));
 	EXPECT_EQ(TWHEEL_STATE_DELIVERED, wheel_state(self->s.fd, 7));
 }
 
@@ -180,7 +319,7 @@ TEST_F(words, a_store_cancels)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
 	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
 	EXPECT_EQ(0, stats.pending);
-	EXPECT_EQ(0, filed(&self->s, 7));
+	EXPECT_EQ(0, promise(&self->s, 7));
 }
 
 TEST_F(words, cancelled_and_armed_again_without_a_call)
@@ -265,12 +404,13 @@ TEST_F(words, a_call_stores_too)
 
 	ASSERT_EQ(0, arm_at(self->s.fd, 7, deadline, 77));
 	EXPECT_EQ(deadline, wanted(&self->s, 7));
-	EXPECT_EQ(deadline, filed(&self->s, 7));
+	EXPECT_EQ(deadline, promise(&self->s, 7));
 	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->s.fd, 7));
 	EXPECT_EQ(0, wanted(&self->s, 7));
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_cancel(self->s.fd, 7));
-	/* It keeps its cookie when a store arms it again: still looked at, no call. */
-	EXPECT_EQ(0, want(&self->s, 7, deadline));
+	/* It keeps its cookie when a store arms it again, which takes a call: it had ended. */
+	EXPECT_EQ(0, promise(&self->s, 7));
+	EXPECT_EQ(1, want(&self->s, 7, deadline));
 	EXPECT_EQ(1, want(&self->s, 7, 1));
 	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
 	EXPECT_EQ(77, ev.cookie);
@@ -322,8 +462,8 @@ TEST_F(words, listed_and_drained_as_stored)
 	EXPECT_EQ(900, t[1].id);
 	ASSERT_EQ(2, list_all(self->s.fd, TWHEEL_IOC_DRAIN, t, 4));
 	EXPECT_EQ(0, wanted(&self->s, 3));
-	EXPECT_EQ(0, filed(&self->s, 3));
-	EXPECT_EQ(0, filed(&self->s, 900));
+	EXPECT_EQ(0, promise(&self->s, 3));
+	EXPECT_EQ(0, promise(&self->s, 900));
 	EXPECT_EQ(0, list_all(self->s.fd, TWHEEL_IOC_LIST, t, 4));
 }
 
@@ -373,7 +513,7 @@ TEST_F(words, move_with_mremap)
 	ASSERT_EQ(to, mremap(self->s.word, WORDS_SIZE, WORDS_SIZE,
 			     MREMAP_MAYMOVE | MREMAP_FIXED, to));
 	self->s.word = to;
-	EXPECT_NE(0, filed(&self->s, 7));
+	EXPECT_NE(0, promise(&self->s, 7));
 }
 
 TEST_F(words, any_number_may_stand_there)
@@ -441,7 +581,7 @@ TEST_F(ring, has_what_came_due)
 	EXPECT_EQ(7, entry.id);
 	EXPECT_EQ(deadline, entry.deadline);
 	EXPECT_EQ(TWHEEL_EVENT_LAST, entry.flags);
-	EXPECT_EQ(0, filed(&self->s, 7));
+	EXPECT_EQ(0, promise(&self->s, 7));
 	EXPECT_TRUE(claim(&self->s, &entry, 0));
 	EXPECT_FALSE(claim(&self->s, &entry, 0));
 	EXPECT_EQ(0, ring_take(&self->s, &entry));
@@ -555,7 +695,7 @@ TEST_F(ring, periods_are_stored_by_the_consumer)
 		next = entry.deadline + (overruns + 1) * 10 * MSEC;
 		last = entry.flags & TWHEEL_EVENT_LAST;
 		EXPECT_TRUE(claim(&self->s, &entry, last ? 0 : next));
-		EXPECT_EQ(0, last ? 0 : arm_stored(&self->s, 7));
+		EXPECT_EQ(0, arm_counted(&self->s, 7, overruns + 1));
 	}
 	EXPECT_TRUE(last);
 	EXPECT_EQ(start + 50 * 10 * MSEC, next);
@@ -575,7 +715,7 @@ TEST_F(ring, is_adopted_with_what_was_not_taken)
 	/* The entry is lost with who took it, and so was about to. */
 	ASSERT_EQ(1, ring_take(&self->s, &entry));
 	for (id = n = 0; id < CAPACITY; id++) {
-		if (wanted(&self->s, id) - 1 < filed(&self->s, id) - 1) {
+		if (wanted(&self->s, id) - 1 < promise(&self->s, id) - 1) {
 			ASSERT_EQ(0, arm_stored(&self->s, id));
 			n++;
 		}

@@ -52,6 +52,13 @@ static inline int shared_map(struct shared *s)
 	return 0;
 }
 
+/* Ask for words of all ids, in addition to what @s has for its setup. */
+static inline int shared_set_up(struct shared *s)
+{
+	s->setup.flags |= TWHEEL_SETUP_WORDS;
+	return set_up(s->fd, &s->setup);
+}
+
 static inline int shared_open(struct shared *s, __u32 capacity, __u32 ring_entries, __u64 tick)
 {
 	int ret;
@@ -66,7 +73,7 @@ static inline int shared_open(struct shared *s, __u32 capacity, __u32 ring_entri
 	s->fd = wheel_open(O_NONBLOCK);
 	if (s->fd < 0)
 		return s->fd;
-	ret = set_up(s->fd, &s->setup);
+	ret = shared_set_up(s);
 	return ret ?: shared_map(s);
 }
 
@@ -79,9 +86,9 @@ static inline void shared_close(struct shared *s)
 	close(s->fd);
 }
 
-static inline __u64 filed(const struct shared *s, __u32 id)
+static inline __u64 promise(const struct shared *s, __u32 id)
 {
-	return __atomic_load_n(&s->word[id].filed, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&s->word[id].promise, __ATOMIC_SEQ_CST);
 }
 
 static inline __u64 wanted(const struct shared *s, __u32 id)
@@ -89,17 +96,23 @@ static inline __u64 wanted(const struct shared *s, __u32 id)
 	return __atomic_load_n(&s->word[id].deadline, __ATOMIC_SEQ_CST);
 }
 
-static inline int arm_stored(const struct shared *s, __u32 id)
+/* Arm by the word, and tell how many periods of a count were claimed. */
+static inline int arm_counted(const struct shared *s, __u32 id, __u32 periods)
 {
-	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
+	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id, .count = periods };
 
 	return wheel_arm(s->fd, &op);
+}
+
+static inline int arm_stored(const struct shared *s, __u32 id)
+{
+	return arm_counted(s, id, 0);
 }
 
 /* Would the kernel look too late?  Returns 1 if it took a call, 0 if not. */
 static inline int want_looked_at(const struct shared *s, __u32 id, __u64 deadline)
 {
-	if (deadline - 1 >= filed(s, id) - 1)
+	if (deadline - 1 >= promise(s, id) - 1)
 		return 0;
 	return arm_stored(s, id) ?: 1;
 }

@@ -16,10 +16,8 @@
 
 /* No suite needs all of the wheel. */
 #pragma GCC diagnostic ignored "-Wunused-function"
-#define WHEEL_API static
 
-#include "../wheel.c"
-#include "../timers.c"
+#include "../unit.c"
 
 #include "suite.h"
 

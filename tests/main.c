@@ -31,6 +31,7 @@ int main(int argc, char **argv)
 		return 2;
 
 	printf("TAP version 13\n");
+	user_cases();
 	timers_ticks();
 	timers_cases();
 	kept_programs(argv[1]);

@@ -20,7 +20,7 @@
  */
 #include <stdio.h>
 
-#include "../timers.h"
+#include "owner.h"
 #include "program.h"
 #include "reference.h"
 #include "rules.h"
@@ -44,6 +44,7 @@ struct step {
 struct flight {
 	enum { LANDED, READ, DRAIN }	what;
 	unsigned int			nr;
+	u32				claim;
 	struct twheel_event		events[FLIGHT_MAX];
 	struct twheel_timer		records[FLIGHT_MAX];
 };
@@ -134,11 +135,18 @@ static u64 start_of(u64 tick)
 	return ns < KTIME_MAX ? ns : KTIME_MAX;
 }
 
+/* Both know what time it is. */
+static void turn(void)
+{
+	timers_turn(&ts, now);
+	ref.turned = now / ts.tick;
+}
+
 /* The given timer, or one of the next few, if those are armed. */
 static u32 armed_near(u32 id)
 {
 	for (u32 n = 0; n < 16; n++)
-		if (ref_armed(&ref.timer[(id + n) % ref.capacity]))
+		if (ref_armed(&ref, &ref.timer[(id + n) % ref.capacity]))
 			return (id + n) % ref.capacity;
 	return id % ref.capacity;
 }
@@ -164,22 +172,18 @@ static const char *check_place(u32 id, const struct wheel_node *was)
 }
 
 /* Give the wheel what an arm needs. */
-static const char *grow(enum timers_need need, u32 id)
+static const char *grow(const struct timers_need *need)
 {
 	struct wheel *w = &ts.wheel;
 
-	if (need == TIMERS_NEED_LEVEL) {
+	if (need->what == TIMERS_NEED_LEVEL) {
 		if (w->nr_levels == w->max_levels)
 			return "more levels are needed than there may be";
-		wheel_add_level(w, wheel_level_alloc(w));
-	} else if (need == TIMERS_NEED_CHUNK) {
-		if (id >= ref.capacity || wheel_has(w, id))
+	} else if (need->what == TIMERS_NEED_CHUNK) {
+		if (need->id >= ref.capacity || wheel_has(w, need->id))
 			return "memory is needed for an id that has it";
-		if (!w->chunk)
-			wheel_add_directory(w, wheel_directory_alloc(w));
-		wheel_add_chunk(w, id, wheel_chunk_alloc());
 	}
-	return NULL;
+	return owner_add(w, need) ? NULL : "no memory";
 }
 
 /* The kernel chooses ids from the top down, freed ids first. */
@@ -206,10 +210,9 @@ static const char *arm(struct twheel_op op, bool memory)
 {
 	struct twheel_op asked = op, wanted = op;
 	int ret = timers_check_arm(&ts, &op);
-	enum timers_need need;
+	struct timers_need need = {};
 	struct wheel_node was = { .prev = ~0U };
 	const char *error;
-	u32 id = op.id;
 
 	if (spared(op.id))
 		return NULL;
@@ -226,11 +229,11 @@ static const char *arm(struct twheel_op op, bool memory)
 		return NULL;
 	}
 
-	timers_turn(&ts, now);
+	turn();
 	if (op.id != TWHEEL_ID_ANY && wheel_has(&ts.wheel, op.id))
 		was = *wheel_node(&ts.wheel, op.id);
-	while ((ret = timers_arm(&ts, &op, now, &need, &id)) == -EAGAIN) {
-		if (!memory && need != TIMERS_NEED_NOTHING) {
+	while ((ret = timers_arm(&ts, &op, now, &need)) == -EAGAIN) {
+		if (!memory && need.what != TIMERS_NEED_NOTHING) {
 			tell(": ENOMEM\n");
 			/* It may have passed over ids that are free later. */
 			if (op.id == TWHEEL_ID_ANY)
@@ -238,7 +241,7 @@ static const char *arm(struct twheel_op op, bool memory)
 			return memcmp(&op, &asked, sizeof(op)) ?
 			       "an arm that was not carried out has results" : NULL;
 		}
-		error = grow(need, id);
+		error = grow(&need);
 		if (error)
 			return error;
 	}
@@ -357,6 +360,7 @@ static const char *cancel(struct twheel_op op)
 	if (ret != ref_check_cancel(&ref, &wanted))
 		return "a cancel is checked wrongly";
 	if (!ret) {
+		turn();
 		ret = timers_cancel(&ts, &op);
 		if (ret != ref_cancel(&ref, &wanted))
 			return "a cancel has the wrong result";
@@ -403,6 +407,7 @@ static const char *compare(u32 id, u32 generation)
 	struct twheel_timer wanted = record;
 	int ret = timers_get(&ts, &record, now);
 
+	ref.turned = now / ts.tick;
 	if (ret != ref_get(&ref, &wanted, now))
 		return "a get has the wrong result";
 	return memcmp(&record, &wanted, sizeof(record)) ? "a get tells what is not so" : NULL;
@@ -433,6 +438,7 @@ static const char *enumerate(u32 *cursor, bool drain, struct twheel_timer *recor
 	u32 id = *cursor, from = *cursor;
 
 	*nr = timers_list(&ts, records, max, cursor, drain, now);
+	ref.turned = now / ts.tick;
 	if (*nr > max || *cursor > ref.capacity || (*cursor <= from && from < ref.capacity))
 		return "a list goes nowhere";
 	for (unsigned int n = 0; n < *nr; n++) {
@@ -473,6 +479,29 @@ static const char *list(const struct step *s)
 	return error;
 }
 
+/* Give back the memory of timers that are idle; what is armed and held must stay. */
+static const char *trim(void)
+{
+	struct timers_trim walk = {};
+	u32 held = wheel_timers_held(&ts.wheel);
+
+	tell("memory is given back\n");
+	while (walk.id < ref.capacity) {
+		struct wheel_chunk chunk = timers_trim(&ts, &walk);
+		u32 from = walk.id - 1 - (walk.id - 1) % WHEEL_CHUNK_TIMERS;
+
+		if (!chunk.node)
+			continue;
+		wheel_chunk_free(chunk);
+		held -= WHEEL_CHUNK_TIMERS;
+		for (u32 id = from; id < walk.id; id++)
+			if (!ref_free(&ref.timer[id]))
+				return "memory of a timer in use is given back";
+		ref_trim(&ref, from, walk.id);
+	}
+	return held == wheel_timers_held(&ts.wheel) ? NULL : "memory is miscounted";
+}
+
 /* Read and drain: first they take, then they tell how it went */
 
 static const char *take_off(const struct step *s, struct flight *f)
@@ -483,10 +512,12 @@ static const char *take_off(const struct step *s, struct flight *f)
 
 	if (f->what == DRAIN) {
 		error = enumerate(&cursor, true, f->records, max, &f->nr);
+		f->claim = ts.claims;
 		tell("drain from %u, %u at the most: %u\n", s->id % ref.capacity, max, f->nr);
 		return error;
 	}
 	f->nr = timers_claim(&ts, f->events, max, now);
+	f->claim = ts.claims;
 	tell("read %u at the most: %u\n", max, f->nr);
 	if (f->nr != min(min(max, TIMERS_CLAIM_MAX), (u32)ref.stats.expired))
 		return "a read has the wrong number of events";
@@ -509,17 +540,20 @@ static void land(struct flight *f, unsigned int told)
 {
 	tell("\ta %s ends: %u of %u told\n", f->what == READ ? "read" : "drain", told, f->nr);
 	filings += f->nr;
-	timers_turn(&ts, now);
+	turn();
 	if (f->what == READ) {
-		timers_put_back(&ts, f->events + told, f->nr - told);
-		timers_commit(&ts, f->events, told, now);
+		timers_put_back(&ts, f->events + told, f->nr - told, f->claim);
+		/* Behind those that count is one that was armed or cancelled meanwhile. */
+		for (unsigned int done = 0; done < told; done++)
+			done += timers_commit(&ts, f->events + done, told - done, f->claim, now);
 		for (unsigned int n = f->nr; n-- > told;)
 			ref_put_back(&ref, &f->events[n]);
 		for (unsigned int n = 0; n < told; n++)
 			ref_commit(&ref, &f->events[n], now);
 	} else {
-		timers_drained(&ts, f->records, told);
-		timers_undrain(&ts, f->records + told, f->nr - told, now);
+		for (unsigned int done = 0; done < told; done++)
+			done += timers_drained(&ts, f->records + done, told - done, f->claim);
+		timers_undrain(&ts, f->records + told, f->nr - told, f->claim, now);
 		for (unsigned int n = 0; n < told; n++)
 			ref_drained(&ref, &f->records[n]);
 		for (unsigned int n = f->nr; n-- > told;)
@@ -726,7 +760,7 @@ static const char *run_step(const struct step *s)
 		/* As it is now, or an enormous step. */
 		return pass_to(s, s->more % 16 ? now : later(now, span(s->time, 56)));
 	case 30:
-		return nonsense(s);
+		return s->how >> 5 ? nonsense(s) : trim();
 	default:
 		return s->how % 4 ? keep_up(s) : set_back(s);
 	}

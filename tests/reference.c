@@ -92,6 +92,8 @@ static u64 add_times(u64 a, u64 b)
 void ref_init(struct reference *r, u32 capacity, u64 tick)
 {
 	r->tick = tick;
+	r->turned = 0;
+	r->trimmed = 0;
 	r->capacity = capacity;
 	r->pending = NULL;
 	r->expired = NULL;
@@ -100,24 +102,26 @@ void ref_init(struct reference *r, u32 capacity, u64 tick)
 		r->timer[id] = (struct ref_timer){ .id = id };
 }
 
-static enum twheel_state state_of(const struct ref_timer *t)
+static enum twheel_state state_of(const struct reference *r, const struct ref_timer *t)
 {
 	switch (t->where) {
 	case REF_PENDING:
-		return TWHEEL_STATE_PENDING;
+		/* Also if nobody had the time to find it. */
+		return t->due <= r->turned ? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING;
 	case REF_EXPIRED:
 		return TWHEEL_STATE_EXPIRED;
 	case REF_HELD:
-		/* A periodic timer goes on when the read is done. */
-		return t->interval ? TWHEEL_STATE_PENDING : TWHEEL_STATE_DELIVERED;
+		return t->held_as;
 	default:
 		return t->delivered ? TWHEEL_STATE_DELIVERED : TWHEEL_STATE_IDLE;
 	}
 }
 
-bool ref_armed(const struct ref_timer *t)
+bool ref_armed(const struct reference *r, const struct ref_timer *t)
 {
-	return state_of(t) == TWHEEL_STATE_PENDING || state_of(t) == TWHEEL_STATE_EXPIRED;
+	enum twheel_state state = state_of(r, t);
+
+	return state == TWHEEL_STATE_PENDING || state == TWHEEL_STATE_EXPIRED;
 }
 
 /* May the kernel choose it? */
@@ -161,9 +165,9 @@ int ref_check_arm(const struct reference *r, const struct twheel_op *op)
 	/* Nobody maps words here. */
 	if (op->flags & TWHEEL_ARM_STORED) {
 		if (op->flags != TWHEEL_ARM_STORED || op->reserved || op->deadline ||
-		    op->interval || op->slack || op->cookie || op->count || op->generation)
+		    op->interval || op->slack || op->cookie || (!op->count && op->generation))
 			return -EINVAL;
-		return op->id >= r->capacity ? -ERANGE : 0;
+		return op->id >= r->capacity || op->count > TWHEEL_MAX_COUNT ? -ERANGE : 0;
 	}
 	if (op->reserved || (new && move) || (op->count && !op->interval) ||
 	    (any && (move || op->generation || !op->deadline)))
@@ -194,15 +198,16 @@ int ref_arm(struct reference *r, struct twheel_op *op, u32 chosen, u64 now)
 		return -ENOENT;
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
-	if (op->flags & TWHEEL_ARM_NEW && ref_armed(t))
+	if (op->flags & TWHEEL_ARM_NEW && ref_armed(r, t))
 		return -EEXIST;
-	if (op->flags & TWHEEL_ARM_MOVE && !ref_armed(t))
+	if (op->flags & TWHEEL_ARM_MOVE && !ref_armed(r, t))
 		return -ENOENT;
 	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
 		deadline = add_times(now, deadline);
 
-	op->state = op->id == TWHEEL_ID_ANY ? TWHEEL_STATE_IDLE : state_of(t);
+	op->state = op->id == TWHEEL_ID_ANY ? TWHEEL_STATE_IDLE : state_of(r, t);
 	end(r, t, false);
+	t->generation = max(t->generation, r->trimmed);
 	t->generation = t->generation == ~0U ? 1 : t->generation + 1;
 	t->cookie = op->cookie;
 	t->deadline = deadline;
@@ -225,8 +230,8 @@ int ref_cancel(struct reference *r, struct twheel_op *op)
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	op->generation = t->generation;
-	op->state = state_of(t);
-	r->stats.cancels += ref_armed(t);
+	op->state = state_of(r, t);
+	r->stats.cancels += ref_armed(r, t);
 	if (t->where != REF_NOWHERE)
 		end(r, t, false);
 	return 0;
@@ -254,8 +259,8 @@ int ref_get(const struct reference *r, struct twheel_timer *record, u64 now)
 	if (generation && generation != t->generation)
 		return -ESTALE;
 	record->generation = t->generation;
-	record->state = state_of(t);
-	if (!ref_armed(t))
+	record->state = state_of(r, t);
+	if (!ref_armed(r, t))
 		return 0;
 	record->count = t->count;
 	record->cookie = t->cookie;
@@ -263,8 +268,17 @@ int ref_get(const struct reference *r, struct twheel_timer *record, u64 now)
 	record->remaining = t->deadline > now ? t->deadline - now : 0;
 	record->interval = t->interval;
 	record->slack = t->slack * r->tick;
-	record->overruns = t->where == REF_EXPIRED ? overruns_of(t, now) : 0;
+	record->overruns = record->state == TWHEEL_STATE_EXPIRED ? overruns_of(t, now) : 0;
 	return 0;
+}
+
+/* Nothing is kept of these timers, which are not armed, but how many armings there were. */
+void ref_trim(struct reference *r, u32 from, u32 to)
+{
+	for (u32 id = from; id < to; id++) {
+		r->trimmed = max(r->trimmed, r->timer[id].generation);
+		r->timer[id] = (struct ref_timer){ .id = id };
+	}
 }
 
 /* Events */
@@ -285,6 +299,7 @@ struct twheel_event ref_claim(struct reference *r, u64 now)
 
 	take_out(r, t);
 	t->where = REF_HELD;
+	t->held_as = TWHEEL_STATE_EXPIRED;
 	return (struct twheel_event){
 		.id		= t->id,
 		.generation	= t->generation,
@@ -306,10 +321,10 @@ void ref_commit(struct reference *r, const struct twheel_event *event, u64 now)
 {
 	struct ref_timer *t = &r->timer[event->id];
 
-	r->stats.delivered++;
-	r->stats.overruns += event->overruns;
 	if (!still_held(t, event->generation))
 		return;
+	r->stats.delivered++;
+	r->stats.overruns += event->overruns;
 	if (event->flags & TWHEEL_EVENT_LAST) {
 		end(r, t, true);
 		return;
@@ -334,8 +349,13 @@ struct twheel_timer ref_drain(struct reference *r, u32 id, u64 now)
 	struct twheel_timer record = { .id = id };
 
 	ref_get(r, &record, now);
+	if (record.state == TWHEEL_STATE_EXPIRED && r->timer[id].where == REF_PENDING) {
+		r->timer[id].fired = now;
+		r->stats.fired++;
+	}
 	take_out(r, &r->timer[id]);
 	r->timer[id].where = REF_HELD;
+	r->timer[id].held_as = record.state;
 	return record;
 }
 

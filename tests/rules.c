@@ -3,7 +3,7 @@
  * The rules that hold inside a wheel between any two calls: R1 to R4 at the top
  * of wheel.c, the lower bounds, and that every list is whole.
  */
-#include "../wheel.c"
+#include "../unit.c"
 #include "rules.h"
 
 /* The timers of one list of a slot. */
@@ -94,7 +94,7 @@ static const char *check_memory(const struct wheel *w)
 	for (u32 id = 0; id < w->capacity; id += WHEEL_CHUNK_TIMERS) {
 		if (!wheel_has(w, id))
 			continue;
-		memory += sizeof(struct wheel_chunk);
+		memory += WHEEL_CHUNK_BYTES;
 		timers += WHEEL_CHUNK_TIMERS;
 	}
 	return memory == w->memory && timers == wheel_timers_held(w) ? NULL :

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the suites share: a wheel, or timers, of a test's own, and what their
- * owner does around them. In user space and in the kernel.
+ * What the suites share: a wheel, or timers, of a test's own, and what each case
+ * does with them. In user space and in the kernel.
  */
 #ifndef TWHEEL_TESTS_SUITE_H
 #define TWHEEL_TESTS_SUITE_H
+
+#include "owner.h"
 
 /* Ids of a wheel under test. */
 #define CAPACITY	4096U
@@ -51,29 +53,6 @@ static void suite_exit(struct kunit *test)
 
 /* The wheel alone */
 
-/* The memory that an id needs. */
-static void add_chunk(struct kunit *test, struct wheel *w, u32 id)
-{
-	struct wheel_chunk **directory, *chunk;
-
-	if (!w->chunk) {
-		directory = wheel_directory_alloc(w);
-		KUNIT_ASSERT_NOT_NULL(test, directory);
-		wheel_add_directory(w, directory);
-	}
-	chunk = wheel_chunk_alloc();
-	KUNIT_ASSERT_NOT_NULL(test, chunk);
-	wheel_add_chunk(w, id, chunk);
-}
-
-static void add_level(struct kunit *test, struct wheel *w)
-{
-	struct wheel_slot *slots = wheel_level_alloc(w);
-
-	KUNIT_ASSERT_NOT_NULL(test, slots);
-	wheel_add_level(w, slots);
-}
-
 /* An empty wheel; the earlier one of this case is gone. */
 static struct wheel *wheel_start(struct kunit *test, unsigned int levels,
 				 unsigned int slots, u64 rate, u64 now)
@@ -91,10 +70,7 @@ static struct wheel *wheel_start(struct kunit *test, unsigned int levels,
 /* File a timer, or move it. */
 static void file(struct kunit *test, struct wheel *w, u32 id, u64 expiry)
 {
-	if (!wheel_has(w, id))
-		add_chunk(test, w, id);
-	while (wheel_level_missing(w, wheel_level(w, expiry)))
-		add_level(test, w);
+	KUNIT_ASSERT_TRUE(test, owner_add_chunk(w, id) && owner_add_reach(w, expiry));
 	wheel_file(w, id, expiry, wheel_level(w, expiry));
 }
 
@@ -173,24 +149,11 @@ static struct timers *timers_start(struct kunit *test, unsigned int levels,
 	return &f->ts;
 }
 
-/* What the device does around an arm. */
 static int arm_op(struct kunit *test, struct twheel_op *op)
 {
 	struct fixture *f = test->priv;
-	int ret = timers_check_arm(&f->ts, op);
-	enum timers_need need;
-	u32 id;
 
-	if (ret)
-		return ret;
-	timers_turn(&f->ts, f->now);
-	while ((ret = timers_arm(&f->ts, op, f->now, &need, &id)) == -EAGAIN) {
-		if (need == TIMERS_NEED_CHUNK)
-			add_chunk(test, &f->ts.wheel, id);
-		else if (need == TIMERS_NEED_LEVEL)
-			add_level(test, &f->ts.wheel);
-	}
-	return ret;
+	return owner_arm(&f->ts, op, f->now);
 }
 
 /* Arm one that must succeed; returns its generation. */
@@ -216,8 +179,8 @@ static u32 cancel(struct kunit *test, u32 id)
 	struct fixture *f = test->priv;
 	struct twheel_op op = { .id = id };
 
-	KUNIT_ASSERT_EQ(test, timers_check_cancel(&f->ts, &op), 0);
-	KUNIT_ASSERT_EQ(test, timers_cancel(&f->ts, &op), 0);
+	timers_turn(&f->ts, f->now);
+	KUNIT_ASSERT_EQ(test, owner_cancel(&f->ts, &op), 0);
 	return op.state;
 }
 
@@ -240,11 +203,7 @@ static bool read_one(struct kunit *test, struct twheel_event *event)
 {
 	struct fixture *f = test->priv;
 
-	timers_turn(&f->ts, f->now);
-	if (!timers_claim(&f->ts, event, 1, f->now))
-		return false;
-	timers_commit(&f->ts, event, 1, f->now);
-	return true;
+	return owner_read(&f->ts, event, f->now);
 }
 
 /* Of which timer is the next event? WHEEL_NIL: there is none. */

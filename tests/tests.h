@@ -5,6 +5,7 @@
 
 #include "../compat/user.h"
 
+void user_cases(void);
 void timers_ticks(void);
 void timers_cases(void);
 void random_programs(unsigned long ops, u64 from);

@@ -50,7 +50,10 @@ static const char doc[] =
 	"Arm a timer for each DURATION, print each event as it comes, and end when no other will come."
 	"\v"
 	"A DURATION is written 250ms, 1h30m, 1.5s, 2d, 100us; 0 is due at once.  The timers "
-	"live as long as this command does: look at them with `twheel list --pid PID'.";
+	"live as long as this command does: look at them with `twheel list --pid PID'.\n"
+	"\n"
+	"AFTER is when a timer was found due, from when it was armed; LATE, how long after "
+	"its deadline its event was here to be printed.";
 
 static void add_duration(struct arm *arm, const char *text)
 {
@@ -284,6 +287,7 @@ static size_t take_events(const struct arm *arm, int wheel, uint64_t start)
 			print_event(&events[i], op, start, read_at);
 		last += !!(events[i].flags & TWHEEL_EVENT_LAST);
 	}
+	output_check();
 	return last;
 }
 

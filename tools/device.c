@@ -55,8 +55,12 @@ int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr)
 		.timer_size = sizeof(*timers),
 		.cursor = *cursor,
 	};
-	int err = call(wheel, TWHEEL_IOC_LIST, &list);
+	int err;
 
+	/* The cursor has moved on to where a signal has ended the search. */
+	do
+		err = call(wheel, TWHEEL_IOC_LIST, &list);
+	while (err == -EINTR);
 	if (err)
 		return err;
 	*cursor = list.cursor;
@@ -137,7 +141,7 @@ const char *wheel_explain(int err)
 	case ENOSPC:
 		return "every id of the wheel is in use: give it more --capacity";
 	case EDQUOT:
-		return "your user's limit on wheels or timers is reached: close some";
+		return "your user's limit on wheels, timers or ring entries is reached: close some";
 	case ENOMEM:
 		return "no memory, or the cgroup is at its limit";
 	case EINTR:

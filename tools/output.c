@@ -45,6 +45,33 @@ void usage_error(const char *format, ...)
 	exit(EXIT_USAGE);
 }
 
+static bool all_written(void)
+{
+	/* An error of before is remembered, but not which one it was. */
+	errno = 0;
+	return !fflush(stdout) && !ferror(stdout);
+}
+
+static void output_end(void)
+{
+	if (all_written())
+		return;
+	fprintf(stderr, "%s: not all could be written to standard output%s%s\n", program,
+		errno ? ": " : "", errno ? strerror(errno) : "");
+	_exit(EXIT_RUNTIME);
+}
+
+void output_begin(void)
+{
+	atexit(output_end);
+}
+
+void output_check(void)
+{
+	if (!all_written())
+		exit(EXIT_RUNTIME);
+}
+
 bool is_terminal(FILE *file)
 {
 	const char *term = getenv("TERM");
@@ -144,6 +171,6 @@ void json_line(struct json_object *object)
 {
 	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
 						    JSON_C_TO_STRING_NOSLASHESCAPE));
-	fflush(stdout);
+	output_check();
 	json_object_put(object);
 }

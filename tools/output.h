@@ -16,6 +16,12 @@
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void usage_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
+/* To be called first: the program fails if it ends with something that was not written. */
+void output_begin(void);
+
+/* The same at once, for who goes on and on. */
+void output_check(void);
+
 /* What fail() and usage_error() start with: "twheel arm", for example. */
 void output_name(const char *name);
 

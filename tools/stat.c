@@ -83,6 +83,12 @@ static void print_json(const struct target *target, const struct twheel_setup *s
 	json_number(shape, "slots", setup->slots);
 	json_number(shape, "capacity", setup->capacity);
 	json_text(shape, "delivery", delivery_name(setup));
+	json_number(shape, "ring_entries", setup->ring_entries);
+	json_number(shape, "words_first", setup->words_first);
+	json_number(shape, "words_nr", setup->words_nr);
+	json_number(shape, "now_ns", setup->now);
+	json_object_object_add(shape, "clock_offset_ns",
+			       json_object_new_int64(setup->clock_offset));
 	json_object_object_add(line, "setup", shape);
 	json_object_object_add(line, "stats", stats_json(stats));
 	json_line(line);
@@ -98,12 +104,36 @@ static void head(const char *text)
 	printf("%s%s%s\n", colour(stdout, BOLD), text, colour(stdout, PLAIN));
 }
 
+/* What the wheel's clock tells, which is not always what it tells here. */
+static void print_time(const struct twheel_setup *setup)
+{
+	char text[DURATION_LEN], offset[DURATION_LEN], note[96] = "";
+	__s64 ahead = setup->clock_offset;
+
+	if (ahead)
+		snprintf(note, sizeof(note), "%s %s this program's: another time namespace",
+			 duration_short(offset, ahead < 0 ? -(uint64_t)ahead : (uint64_t)ahead),
+			 ahead < 0 ? "behind" : "ahead of");
+	row("clock", clock_name(setup), "");
+	row("its time", duration_short(text, setup->now), note);
+}
+
+static void print_words(const struct twheel_setup *setup)
+{
+	char nr[NUMBER_LEN], first[NUMBER_LEN], note[64] = "";
+
+	if (setup->words_nr && setup->words_nr != setup->capacity)
+		snprintf(note, sizeof(note), "of timers from id %s on",
+			 number(first, setup->words_first));
+	row("words", setup->words_nr ? number(nr, setup->words_nr) : "none", note);
+}
+
 static void print_setup(const struct twheel_setup *setup)
 {
 	char text[DURATION_LEN], shape[64];
 
 	head("setup");
-	row("clock", clock_name(setup), "");
+	print_time(setup);
 	row("tick", duration_exact(text, setup->tick), "");
 	if (setup->levels)
 		snprintf(shape, sizeof(shape), "%u x %u", setup->levels, setup->slots);
@@ -111,7 +141,10 @@ static void print_setup(const struct twheel_setup *setup)
 		snprintf(shape, sizeof(shape), "%u", setup->slots);
 	row("shape", shape, setup->levels ? "levels x slots" : "slots, as many levels as needed");
 	row("capacity", number(text, setup->capacity), "timers");
+	print_words(setup);
 	row("delivery", delivery_name(setup), "");
+	if (setup->delivery == TWHEEL_DELIVER_RING)
+		row("ring", number(text, setup->ring_entries), "entries");
 }
 
 static void print_stats(const struct twheel_stats *stats)

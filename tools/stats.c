@@ -24,7 +24,7 @@ static const struct {
 	FIELD(cascades, "cascades"),
 	FIELD(interrupts, "interrupts"),
 	FIELD(idle_interrupts, "  that found nothing due"),
-	FIELD(works, "passes in process context"),
+	FIELD(steps, "steps in the time of callers"),
 	FIELD(max_pass, "largest pass in softirq"),
 	FIELD(wakeups, "wake-ups"),
 	FIELD(memory, "memory"),

@@ -111,12 +111,28 @@ done
 run twheel --version
 has '^twheel [0-9.]+ \(ABI [0-9]+\)$' "--version"
 
+# What can't be written is an error, also for who would go on for ever.
+unwritten()
+{
+	timeout 20 "$@" >/dev/full 2>"$dir/err"
+	[ $? -eq 1 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
+		grep -q 'not all could be written' "$dir/err"
+	result $? "a full disk under: $*"
+}
+: >"$dir/out"
+unwritten twheel --version
+unwritten twheel arm --help
+unwritten twheel features
+unwritten twheel features --json
+unwritten twheel arm --every 10ms 10ms
+unwritten twheel arm --every 10ms 10ms --json
+
 # --- features ---
 
 run twheel features
 has '^  clocks +monotonic, boottime' "features names the clocks"
 run twheel features --json
-has '^\{"abi":[0-9]+,"clocks":\["monotonic","boottime".*"max_user_wheels":[0-9]+\}$' \
+has '^\{"abi":[0-9]+,"clocks":\["monotonic","boottime".*"max_user_wheels":[0-9]+,"max_user_ring":[0-9]+\}$' \
 	"features --json"
 
 # --- arm ---
@@ -168,7 +184,8 @@ result $? "stat --pid waits for no event: two timers are pending"
 
 run twheel stat --pid $holder
 [ "$status" -eq 0 ] && grep -Eq '^  tick +1ms$' "$dir/out" &&
-	grep -Eq '^  capacity +65,536 ' "$dir/out" && grep -Eq '^  pending +2$' "$dir/out"
+	grep -Eq '^  capacity +65,536 ' "$dir/out" && grep -Eq '^  pending +2$' "$dir/out" &&
+	grep -Eq '^  its time +[0-9.]+[a-z]' "$dir/out" && grep -Eq '^  words +none$' "$dir/out"
 result $? "stat --pid tells setup and counters"
 run twheel stat --pid $holder --json
 has "^\{\"pid\":$holder,\"fd\":[0-9]+,\"comm\":\"twheel\",\"setup\":\{.*\"stats\":\{.*\}\}$" \
@@ -197,6 +214,9 @@ refused 1 'has no file descriptor' twheel list --pid "$holder:987"
 run twheel watch --pid $holder --interval 100ms --count 3
 [ "$status" -eq 0 ] && [ "$(grep -Ec '^ +2 +0 ' "$dir/out")" -eq 3 ]
 result $? "watch prints a line each interval"
+unwritten twheel watch --pid $holder --interval 50ms
+unwritten twheel list
+unwritten twheel stat --json
 run twheel watch --pid $holder --interval 50ms --count 2 --json
 [ "$(grep -c '^{"pending":2,.*"fired_per_s":0,.*}$' "$dir/out")" -eq 2 ]
 result $? "watch --json"

@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 	char name[32];
 	struct command command = {};
 
+	output_begin();
 	/* One line at a time, also into a pipe: events are news. */
 	setlinebuf(stdout);
 	argv[0] = "twheel";

@@ -172,6 +172,7 @@ static void watch_wheel(const struct watch *watch, const struct target *target)
 			print_json(&before, &after);
 		else
 			print_line(&before, &after);
+		output_check();
 		before = after;
 	}
 	if (!watch->json && (!watch->count || lines < watch->count))

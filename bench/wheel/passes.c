@@ -79,7 +79,7 @@ static void take(struct wheel *w, u64 now, struct totals *totals)
 	while (wheel_queue(w, WHEEL_DUE)->count) {
 		n = wheel_take_due(w, ids, WHEEL_STEP);
 		for (unsigned int i = 0; i < n; i++) {
-			see(&seen, &events[i], wheel_load(w, ids[i]), ids[i], now - 1, now);
+			see(&seen, &events[i], wheel_owner_part(w, ids[i]), ids[i], now - 1, now);
 			if (events[i].deadline > now)
 				totals->early++;
 			else
@@ -228,6 +228,6 @@ int loops_passes(const char *part, bool one_slot, unsigned int runs)
 int loops_memory(const char *part)
 {
 	host_tell(part, "record of a timer", "wheel", 1, "bytes",
-		  sizeof(struct wheel_chunk), WHEEL_CHUNK_TIMERS);
+		  WHEEL_CHUNK_BYTES, WHEEL_CHUNK_TIMERS);
 	return 0;
 }

@@ -8,7 +8,7 @@ static struct wheel *wheel;
 static bool open_wheel(u32 nr, u64 now)
 {
 	wheel = host_alloc(sizeof(*wheel));
-	/* The rate is what timers.c has at a tick of 1 ms. */
+	/* More than timers.c has at a tick of 1 ms, which softirq alone must keep up with. */
 	return wheel && unit_open(wheel, nr, 1000, now);
 }
 

@@ -210,12 +210,12 @@ static void print_passes(const char *bed)
 static void print_all(void)
 {
 	printf("\nThe wheel beside a binary heap, in user space\n\n"
-	       "  processor   %s\n"
+	       "  processor   %s, %s of them\n"
 	       "  compiler    %s\n"
 	       "  huge pages  %s; %s where it says 4 KiB\n"
 	       "  runs        %s; medians\n"
 	       "  share       %s %% of one processor\n",
-	       fact_of("cpu"), fact_of("compiler"), fact_of("huge pages"),
+	       fact_of("cpu"), fact_of("processors"), fact_of("compiler"), fact_of("huge pages"),
 	       fact_of("small pages"), fact_of("native runs"), fact_of("share"));
 	if (atof(fact_of("share")) < 98)
 		printf("\n  Others ran on this processor too, and are in the figures:\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wheel as a part of the unit that includes this, as twheel.c has it; in
+ * The wheel as a part of the unit that includes this, as the module has it; in
  * user space with the benchmark's memory.
  */
 #ifndef TWHEEL_BENCH_UNIT_H
@@ -21,45 +21,25 @@ static inline void unit_free(const void *p)
 #define kvfree(p)			unit_free(p)
 #endif
 
-#define WHEEL_API	static
-#include "../../wheel.c"
+#include "../../unit.c"
+#include "../../tests/owner.h"
 
 /* @rate: timers that are brought down in a tick */
 static inline bool unit_open(struct wheel *w, u32 nr, u64 rate, u64 now)
 {
-	struct wheel_chunk **directory;
-	struct wheel_chunk *chunk;
-
 	wheel_init(w, nr, 0, 64, rate, now);
-	directory = wheel_directory_alloc(w);
-	if (!directory)
-		return false;
-	wheel_add_directory(w, directory);
-	for (u32 id = 0; id < nr; id += WHEEL_CHUNK_TIMERS) {
-		chunk = wheel_chunk_alloc();
-		if (!chunk) {
-			wheel_destroy(w);
-			return false;
-		}
-		wheel_add_chunk(w, id, chunk);
-		cond_resched();
-	}
-	return true;
+	if (owner_add_chunks(w))
+		return true;
+	wheel_destroy(w);
+	return false;
 }
 
 /* Add the levels that a tick needs. */
 static noinline unsigned int unit_grow(struct wheel *w, u64 expiry)
 {
-	unsigned int level;
-
-	while (wheel_level_missing(w, level = wheel_level(w, expiry))) {
-		struct wheel_slot *slots = wheel_level_alloc(w);
-
-		if (!slots)	/* the timer goes round: it is only slower */
-			break;
-		wheel_add_level(w, slots);
-	}
-	return level;
+	/* Without memory the timer goes round: it is only slower. */
+	owner_add_reach(w, expiry);
+	return wheel_level(w, expiry);
 }
 
 static inline unsigned int unit_level(struct wheel *w, u64 expiry)
@@ -76,9 +56,9 @@ static inline void unit_file(struct wheel *w, u32 id, u64 expiry)
 
 static inline void unit_record(struct wheel *w, u32 id, u64 expiry)
 {
-	struct record *record = wheel_load(w, id);
+	struct record *record = wheel_owner_part(w, id);
 
-	static_assert(sizeof(*record) == WHEEL_LOAD);
+	static_assert(sizeof(*record) == WHEEL_OWNER_SIZE);
 	record->cookie = cookie_of(id);
 	record->deadline = expiry;
 	record->generation++;
@@ -94,7 +74,7 @@ static inline void unit_take(struct wheel *w, u64 from, u64 to, struct seen *see
 	while (wheel_queue(w, WHEEL_DUE)->count) {
 		n = wheel_take_due(w, ids, WHEEL_STEP);
 		for (unsigned int i = 0; i < n; i++)
-			see(seen, &events[i], wheel_load(w, ids[i]), ids[i], from, to);
+			see(seen, &events[i], wheel_owner_part(w, ids[i]), ids[i], from, to);
 		barrier();
 	}
 }

@@ -15,10 +15,13 @@
 #define WORDS_OFFSET	0x10000000ULL
 #define RING_OFFSET	0x20000000ULL
 
+/* Words come in pages of so many. */
+#define WORDS_UNIT	256U
+
 /*
  * struct timer - the kernel's part
  * @tag: of the event that waits, 0: none
- * @promise: what stands in filed
+ * @promise: what stands in the word
  * @delivered: its last event was read
  */
 struct timer {
@@ -37,7 +40,6 @@ struct wheel {
 	unsigned int		users;
 	struct twheel_setup	setup;
 	bool			used;
-	bool			mapped;
 	struct twheel_word	word[KERNEL_CAPACITY_MAX];
 	struct timer		timer[KERNEL_CAPACITY_MAX];
 	/* The ids of events that wait, oldest first. */
@@ -54,6 +56,7 @@ struct wheel {
 struct file {
 	struct wheel	*wheel;
 	bool		nonblocking;
+	bool		read_only;
 };
 
 struct kernel kernel;
@@ -94,7 +97,7 @@ static struct wheel *wheel_of(int fd)
 static void promise(struct wheel *wheel, uint32_t id, uint64_t what)
 {
 	wheel->timer[id].promise = what;
-	__atomic_store_n(&wheel->word[id].filed, what, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&wheel->word[id].promise, what, __ATOMIC_SEQ_CST);
 }
 
 static void unqueue(struct wheel *wheel, uint32_t id)
@@ -106,6 +109,15 @@ static void unqueue(struct wheel *wheel, uint32_t id)
 			wheel->due[to++] = wheel->due[i];
 	wheel->due_nr = to;
 	wheel->timer[id].tag = 0;
+}
+
+static void count_down(struct timer *t, uint64_t periods)
+{
+	if (!t->count || kernel.uncounted)
+		return;
+	t->count -= periods < t->count ? periods : t->count;
+	if (!t->count)
+		t->interval = 0;
 }
 
 /* By the rules: raise the promise, then read once more. */
@@ -156,28 +168,33 @@ static uint64_t overruns_of(const struct timer *t)
 	return t->count && passed >= t->count ? t->count - 1 : passed;
 }
 
-static void count_down(struct timer *t, uint64_t overruns)
+/* The next event is not wanted any more: drop it, and look again. */
+static bool drop_stale(struct wheel *wheel)
 {
-	if (!t->count)
-		return;
-	t->count -= overruns + 1;
-	if (!t->count)
-		t->interval = 0;
+	uint32_t id = wheel->due[0];
+
+	if (wanted(wheel, id) == wheel->timer[id].tag)
+		return false;
+	unqueue(wheel, id);
+	arm_stored(wheel, id);
+	return true;
 }
 
 static void post(struct wheel *wheel)
 {
 	struct twheel_entry *entries = (void *)(wheel->page + TWHEEL_RING_HEADER);
 	uint32_t head = __atomic_load_n(&wheel->ring.head, __ATOMIC_ACQUIRE);
-	uint32_t size = wheel->setup.ring_entries;
+	uint32_t size = wheel->setup.ring_entries, left = kernel.step ? kernel.step : UINT32_MAX;
 
 	if (wheel->setup.delivery != TWHEEL_DELIVER_RING)
 		return;
-	while (wheel->due_nr && wheel->tail - head < size) {
+	for (; left && wheel->due_nr && wheel->tail - head < size; left--) {
 		uint32_t id = wheel->due[0];
 		struct timer *t = &wheel->timer[id];
 		uint64_t overruns = overruns_of(t);
 
+		if (drop_stale(wheel))
+			continue;
 		entries[wheel->tail++ & (size - 1)] = (struct twheel_entry){
 			.id = id,
 			.flags = (last_event(t, overruns) ? TWHEEL_EVENT_LAST : 0) |
@@ -185,7 +202,6 @@ static void post(struct wheel *wheel)
 			.deadline = t->tag,
 		};
 		unqueue(wheel, id);
-		count_down(t, overruns);
 	}
 	__atomic_store_n(&wheel->ring.tail, wheel->tail, __ATOMIC_RELEASE);
 	__atomic_store_n(&wheel->ring.waiting, wheel->due_nr, __ATOMIC_RELAXED);
@@ -227,6 +243,12 @@ static enum twheel_state state_of(const struct wheel *wheel, uint32_t id)
 	return deadline <= kernel_now() ? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING;
 }
 
+static bool has_word(const struct wheel *wheel, uint32_t id)
+{
+	/* Unsigned: also of those before the first. */
+	return id - wheel->setup.words_first < wheel->setup.words_nr;
+}
+
 static bool armed(enum twheel_state state)
 {
 	return state == TWHEEL_STATE_PENDING || state == TWHEEL_STATE_EXPIRED;
@@ -251,9 +273,15 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 
 	if (op->flags & ~flags)
 		return -EOPNOTSUPP;
-	if (op->reserved || (op->count && !op->interval))
+	if (op->reserved ||
+	    (op->count && !op->interval && !(op->flags & TWHEEL_ARM_STORED)))
 		return -EINVAL;
 	if (id == TWHEEL_ID_ANY) {
+		if (op->flags & TWHEEL_ARM_MOVE || op->generation || !op->deadline)
+			return -EINVAL;
+		/* When an id is free again is not known to the kernel. */
+		if (wheel->setup.delivery == TWHEEL_DELIVER_RING)
+			return -EOPNOTSUPP;
 		if (choose_id(wheel, &id))
 			return -ENOSPC;
 	} else if (id >= wheel->setup.capacity) {
@@ -262,16 +290,18 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 	t = &wheel->timer[id];
 	wheel->used = true;
 	if (op->flags & TWHEEL_ARM_STORED) {
-		if (!wheel->mapped)
+		if (!has_word(wheel, id))
 			return -ENOENT;
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
-		    op->slack || op->cookie || op->count || op->generation)
+		    op->slack || op->cookie || (op->generation && !op->count))
 			return -EINVAL;
 		if (kernel.stored_fails) {
 			kernel.stored_fails--;
 			return -ENOMEM;
 		}
 		count(&kernel.stored);
+		if (!op->generation || op->generation == t->generation)
+			count_down(t, op->count);
 		arm_stored(wheel, id);
 		op->generation = t->generation;
 		return 0;
@@ -366,11 +396,14 @@ static int get(struct wheel *wheel, struct twheel_timer *timer)
 static int list(struct wheel *wheel, struct twheel_list *list, bool drain)
 {
 	struct twheel_timer *timers = (void *)(uintptr_t)list->timers;
+	uint32_t left = kernel.list_max;
 
 	if (!list->nr || list->timer_size != sizeof(*timers))
 		return -EINVAL;
 	list->done = 0;
 	while (list->cursor < wheel->setup.capacity && list->done < list->nr) {
+		if (kernel.list_max && !left--)
+			return list->done ? 0 : -EINTR;
 		struct twheel_op op = { .id = list->cursor };
 		struct twheel_timer *timer = &timers[list->done];
 
@@ -385,26 +418,59 @@ static int list(struct wheel *wheel, struct twheel_list *list, bool drain)
 	return 0;
 }
 
+static void get_setup(const struct wheel *wheel, struct twheel_setup *setup)
+{
+	*setup = wheel->setup;
+	setup->now = kernel_now();
+	setup->clock_offset = (__s64)kernel.clock_offset;
+}
+
+/* Which timers have words, once the capacity is known. */
+static int set_up_words(struct twheel_setup *setup)
+{
+	uint32_t end = setup->words_nr ? setup->words_first + setup->words_nr : setup->capacity;
+
+	if (!(setup->flags & TWHEEL_SETUP_WORDS))
+		return setup->words_first || setup->words_nr ||
+		       setup->delivery == TWHEEL_DELIVER_RING ? -EINVAL : 0;
+	if (setup->words_first >= setup->capacity || end > setup->capacity)
+		return -ERANGE;
+	if (setup->delivery == TWHEEL_DELIVER_RING && end - setup->words_first != setup->capacity)
+		return -EINVAL;
+	setup->words_first = setup->words_first / WORDS_UNIT * WORDS_UNIT;
+	end = (end + WORDS_UNIT - 1) / WORDS_UNIT * WORDS_UNIT;
+	setup->words_nr = (end < setup->capacity ? end : setup->capacity) - setup->words_first;
+	setup->words_offset = WORDS_OFFSET;
+	return 0;
+}
+
 static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 {
+	const uint32_t flags = TWHEEL_SETUP_CLOCK |
+			       (kernel.features & TWHEEL_FEATURE_WORDS ? TWHEEL_SETUP_WORDS : 0);
 	uint32_t entries = kernel.ring_min;
+	int ret;
 
 	if (wheel->used)
 		return -EBUSY;
-	if (setup->flags & ~TWHEEL_SETUP_CLOCK ||
-	    (setup->flags && setup->clock != CLOCK_MONOTONIC && setup->clock != CLOCK_BOOTTIME))
+	if (setup->flags & ~flags ||
+	    (setup->flags & TWHEEL_SETUP_CLOCK && setup->clock != CLOCK_MONOTONIC &&
+	     setup->clock != CLOCK_BOOTTIME))
 		return -EOPNOTSUPP;
 	if (setup->delivery == TWHEEL_DELIVER_RING && !(kernel.features & TWHEEL_FEATURE_RING))
 		return -EOPNOTSUPP;
 	if (setup->capacity > KERNEL_CAPACITY_MAX || setup->ring_entries > KERNEL_RING_MAX)
 		return -ERANGE;
-	wheel->used = true;
 	if (!setup->tick)
 		setup->tick = TWHEEL_DEFAULT_TICK;
 	if (!setup->capacity)
 		setup->capacity = KERNEL_CAPACITY_MAX;
-	if (kernel.features & TWHEEL_FEATURE_WORDS)
-		setup->words_offset = WORDS_OFFSET;
+	ret = set_up_words(setup);
+	if (ret)
+		return ret;
+	if (setup->flags & TWHEEL_SETUP_WORDS && kernel.words_error)
+		return kernel.words_error;
+	wheel->used = true;
 	if (setup->delivery == TWHEEL_DELIVER_RING) {
 		while (entries < setup->ring_entries)
 			entries *= 2;
@@ -413,6 +479,7 @@ static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 	}
 	wheel->setup = *setup;
 	wheel->ring.entries = setup->ring_entries;
+	get_setup(wheel, setup);
 	return 0;
 }
 
@@ -431,6 +498,8 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 	count(&kernel.calls);
 	if (!wheel)
 		return -ENOTTY;
+	if (__atomic_exchange_n(&kernel.hold, false, __ATOMIC_SEQ_CST))
+		nanosleep(&(struct timespec){ .tv_nsec = KERNEL_HOLD }, NULL);
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
 	switch (request) {
@@ -441,7 +510,7 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 		ret = set_up(wheel, arg);
 		break;
 	case TWHEEL_IOC_GET_SETUP:
-		*(struct twheel_setup *)arg = wheel->setup;
+		get_setup(wheel, arg);
 		ret = 0;
 		break;
 	case TWHEEL_IOC_ARM:
@@ -496,7 +565,7 @@ static bool read_event(struct wheel *wheel, struct twheel_event *event)
 		arm_stored(wheel, id);
 		return false;
 	}
-	count_down(t, overruns);
+	count_down(t, overruns + 1);
 	t->delivered = last;
 	if (next)
 		look(wheel, id);
@@ -507,12 +576,13 @@ int twheel_sys_read(int fd, void *to, size_t size)
 {
 	struct wheel *wheel = wheel_of(fd);
 	struct twheel_event *events = to;
+	uint32_t left = kernel.step ? kernel.step : UINT32_MAX;
 	size_t nr = 0;
 
 	count(&kernel.reads);
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
-	while (wheel->due_nr && (nr + 1) * sizeof(*events) <= size)
+	for (; left && wheel->due_nr && (nr + 1) * sizeof(*events) <= size; left--)
 		nr += read_event(wheel, &events[nr]);
 	pthread_mutex_unlock(&wheel->lock);
 	return (int)(nr * sizeof(*events));
@@ -540,7 +610,7 @@ int twheel_sys_poll(int fd, int64_t timeout)
 	uint64_t end = timeout < 0 ? UINT64_MAX : kernel_now() + (uint64_t)timeout, next;
 
 	while (!readable(wheel, &next)) {
-		if (kernel.interrupt) {
+		if (kernel.interrupt && timeout) {
 			kernel.interrupt = false;
 			return -EINTR;
 		}
@@ -639,15 +709,26 @@ int twheel_sys_set_nonblocking(int fd)
 	return 0;
 }
 
+bool twheel_sys_writable(int fd)
+{
+	return !files[fd - FIRST_FD].read_only;
+}
+
+void kernel_make_read_only(int fd)
+{
+	files[fd - FIRST_FD].read_only = true;
+}
+
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 {
 	struct wheel *wheel = wheel_of(fd);
 
 	if (kernel.map_error)
 		return kernel.map_error;
-	if (offset == WORDS_OFFSET && size <= sizeof(wheel->word)) {
-		*at = wheel->word;
-		wheel->mapped = true;
+	if (wheel->setup.words_offset &&
+	    offset == WORDS_OFFSET + wheel->setup.words_first * sizeof(*wheel->word) &&
+	    size <= wheel->setup.words_nr * sizeof(*wheel->word)) {
+		*at = wheel->word + wheel->setup.words_first;
 	} else if (offset == RING_OFFSET && size <= sizeof(wheel->page)) {
 		*at = wheel->page;
 	} else {
@@ -667,7 +748,7 @@ void twheel_sys_unmap(void *at, size_t size)
 uint64_t twheel_sys_now(uint32_t clock)
 {
 	(void)clock;
-	return kernel_now();
+	return kernel_now() - kernel.clock_offset;
 }
 
 void kernel_boot(uint64_t features)

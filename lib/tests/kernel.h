@@ -14,14 +14,23 @@
 #define KERNEL_CAPACITY_MAX	1024U
 #define KERNEL_RING_MAX		256U
 
+/* ns of real time: so long an ioctl is held. */
+#define KERNEL_HOLD		200000000L
+
 /**
  * struct kernel - what the kernel is like; a test may change it
  * @features: TWHEEL_FEATURE_*
  * @abi: what it says of itself
  * @ring_min: entries that a ring has at least
  * @map_error: what every mmap returns
+ * @words_error: what every setup with words returns
  * @submit_max: operations in one submit, as if a signal came; 0: all
  * @submit_error: what the next submit returns, once
+ * @step: events that one call gets done, whether they count or are stale; 0: all
+ * @list_max: ids that a list or drain comes to before a signal does; 0: all
+ * @clock_offset: ns that wheels are ahead of what the process reads of their clock
+ * @uncounted: nothing is taken from a count
+ * @hold: the next ioctl takes long, once; and is false when that has begun
  * @stored_fails: so many stored arms have no memory
  * @interrupt: the next poll finds a signal
  * @threads: others move the time: a poll waits for that
@@ -38,8 +47,14 @@ struct kernel {
 	uint32_t	abi;
 	uint32_t	ring_min;
 	int		map_error;
+	int		words_error;
 	uint32_t	submit_max;
 	int		submit_error;
+	uint32_t	step;
+	uint32_t	list_max;
+	uint64_t	clock_offset;
+	bool		uncounted;
+	bool		hold;
 	uint32_t	stored_fails;
 	bool		interrupt;
 	bool		threads;
@@ -68,6 +83,7 @@ unsigned int kernel_open_files(void);
 /* Mappings that were not unmapped. */
 unsigned int kernel_mappings(void);
 bool kernel_nonblocking(int fd);
+void kernel_make_read_only(int fd);
 void kernel_make_blocking(int fd);
 
 #endif

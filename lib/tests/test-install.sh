@@ -38,6 +38,10 @@ install_to()
 
 install_to "$dir/stage" install /opt/twheel
 result $? "make install DESTDIR= PREFIX= LIBDIR="
+install_to "$dir/stage" install /opt/twheel && grep -q ldconfig "$dir/log"
+result $? "and it says what the loader needs there"
+install_to "" install "$dir/own" && grep -q LD_LIBRARY_PATH "$dir/log"
+result $? "so it does where the loader does not look"
 
 root=$dir/stage/opt/twheel
 lib=$root/lib/here

@@ -5,11 +5,16 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kernel.h"
+#include "sys.h"
 #include "tap.h"
 #include "twheel.h"
 
@@ -441,6 +446,29 @@ static void successor(const struct mode *mode)
 	tap_result("%s: a successor misses nothing", mode->name);
 }
 
+/* To adopt one's own wheel changes nothing, also if the last event was taken back. */
+static void adopted_again(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	struct twheel_arming arming = {
+		.deadline = twheel_now(w) - 6 * MS, .interval = 4 * MS, .count = 2,
+	};
+	struct twheel_event event;
+	uint64_t periods = 0;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_cancel_tell(w, 1) == TWHEEL_STATE_EXPIRED);
+	CHECK(twheel_take(w, &event, 1) == 0);
+	CHECK(twheel_arm(w, 1, twheel_now(w) + 5 * MS) == 0);
+	CHECK(twheel_adopt(w) >= 0);
+	event.flags = 0;
+	while (!event.flags && twheel_wait(w, &event, 1, -1) == 1)
+		periods += event.overruns + 1;
+	CHECK(periods == 2);
+	twheel_close(w);
+	tap_result("%s: a wheel of one's own can be adopted", mode->name);
+}
+
 /*
  * Any program of operations beside what must come of it.
  */
@@ -860,10 +888,27 @@ static void shared(void)
 	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.deadline == start + 2 * MS);
 	CHECK(kernel.gets == 1);
 
+	/* Nor is it counted twice. */
+	twheel_cancel(w, 1);
+	start = twheel_now(w);
+	arming.deadline = start + MS;
+	arming.count = 3;
+	CHECK(twheel_arm_with(other, 3, &arming) == 0);
+	for (unsigned int i = 1; i <= 3; i++) {
+		CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 3);
+		CHECK(event.deadline == start + i * MS);
+		CHECK(event.flags == (i == 3 ? TWHEEL_EVENT_LAST : 0));
+	}
+	expect_none(w, 10 * MS);
+
 	/* Nobody is asked about an event that is stale. */
-	arming.deadline = start + 4 * MS;
+	start = twheel_now(w);
+	CHECK(twheel_arm(w, 1, start + 3 * MS) == 0);
+	kernel.gets = 1;
+	arming.count = 0;
+	arming.deadline = start + MS;
 	CHECK(twheel_arm_with(other, 2, &arming) == 0);
-	kernel_advance(2 * MS);
+	kernel_advance(3 * MS);
 	twheel_cancel(w, 2);
 	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 1);
 	CHECK(kernel.gets == 1);
@@ -873,6 +918,7 @@ static void shared(void)
 	/* By calls, a count is that of the own arming. */
 	w = boot(&modes[ARRAY_SIZE(modes) - 1]);
 	other = open_again(&modes[ARRAY_SIZE(modes) - 1], kernel_dup(twheel_fd(w)));
+	start = twheel_now(w);
 	arming = (struct twheel_arming){ .deadline = start + MS, .interval = MS, .count = 5 };
 	CHECK(twheel_arm_with(w, 1, &arming) == 0);
 	arming.count = 0;
@@ -934,13 +980,16 @@ static void opening(void)
 	CHECK(try_open(&o) == -EINVAL);
 	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
 	CHECK(try_open(&o) == -ENOTTY);
-	o.capacity = 5;
+	o.path = "/dev/twheel";
 	CHECK(try_open(&o) == -EINVAL);
 	kernel.abi = TWHEEL_ABI + 1;
 	CHECK(try_open(NULL) == -EPROTO);
 	kernel.abi = TWHEEL_ABI;
 	kernel.map_error = -ENOMEM;
 	CHECK(try_open(NULL) == -ENOMEM);
+	kernel.map_error = 0;
+	kernel.words_error = -EDQUOT;
+	CHECK(try_open(NULL) == -EDQUOT);
 	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
 	twheel_close(NULL);
 	tap_result("options that mean nothing, and kernels that can't");
@@ -949,22 +998,57 @@ static void opening(void)
 	kernel_boot(RING);
 	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_NO_WORDS };
 	CHECK(twheel_open(&w, &o) == 0);
-	kernel.map_error = -EBUSY;
 	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
 	o.fd = kernel_dup(twheel_fd(w));
 	kernel_make_blocking(o.fd);
 	twheel_close(w);
+	o.capacity = CAPACITY;
+	CHECK(try_open(&o) == -EBUSY);
+	o.capacity = 0;
 	CHECK(twheel_open(&w, &o) == 0);
 	CHECK(twheel_has(w) == 0 && kernel_nonblocking(o.fd));
 	twheel_close(w);
 
-	/* A ring is no use without words. */
+	/* As it was made is as good as not said. */
+	kernel_boot(RING);
+	o = (struct twheel_options){ .size = sizeof(o), .capacity = CAPACITY };
+	o.ring_entries = kernel.ring_min;
+	CHECK(twheel_open(&w, &o) == 0);
+	o.flags = TWHEEL_OPEN_FD;
+	o.fd = kernel_dup(twheel_fd(w));
+	o.capacity = CAPACITY + 1;
+	CHECK(try_open(&o) == -EBUSY);
+	o.capacity = CAPACITY;
+	o.tick = MS / 2;
+	CHECK(try_open(&o) == -EBUSY);
+	o.tick = 0;
+	o.ring_entries = TWHEEL_MAX_RING;
+	CHECK(try_open(&o) == -EBUSY);
+	o.ring_entries = kernel.ring_min;
+	kernel.map_error = -ENOMEM;
+	CHECK(try_open(&o) == -ENOMEM);
 	kernel.map_error = 0;
+	twheel_close(w);
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == (TWHEEL_HAS_WORDS | TWHEEL_HAS_RING));
+	twheel_close(w);
+
+	/* What can't be mapped is left as it is. */
+	kernel_boot(WORDS);
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	o.fd = twheel_sys_open("/dev/twheel");
+	kernel_make_read_only(o.fd);
+	o.capacity = CAPACITY;
+	CHECK(try_open(&o) == -EACCES);
+	o.flags |= TWHEEL_OPEN_NO_WORDS;
+	CHECK(twheel_open(&w, &o) == 0);
+	twheel_close(w);
+	o.flags = TWHEEL_OPEN_FD;
+	o.capacity = 0;
+
+	/* A ring is no use without words. */
 	w = boot(ring_mode);
 	o.fd = kernel_dup(twheel_fd(w));
-	kernel.map_error = -EBUSY;
-	CHECK(try_open(&o) == -EBUSY);
-	kernel.map_error = 0;
 	o.flags |= TWHEEL_OPEN_NO_WORDS;
 	CHECK(try_open(&o) == -EOPNOTSUPP);
 	CHECK(kernel_open_files() == 2);
@@ -973,6 +1057,333 @@ static void opening(void)
 	twheel_close(w);
 	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
 	tap_result("a wheel in use is opened as it is, or not at all");
+}
+
+/* A wheel that somebody else has opened is as good as an own one, until it is used. */
+static void handed_over(void)
+{
+	struct twheel_options o = { .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	struct twheel *w;
+
+	kernel_boot(RING);
+	o.fd = twheel_sys_open("/dev/twheel");
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == TWHEEL_HAS_WORDS && twheel_capacity(w) == KERNEL_CAPACITY_MAX);
+	twheel_close(w);
+	o.fd = twheel_sys_open("/dev/twheel");
+	o.capacity = CAPACITY;
+	o.ring_entries = 64;
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == ring_mode->has && twheel_capacity(w) == CAPACITY);
+	twheel_close(w);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	tap_result("a wheel handed over and not used gets its shape, words and ring");
+}
+
+/* A wheel that is another's has words of some ids: the others are armed by calls. */
+static void part_of_the_words(uint32_t first, uint32_t nr)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_WORDS, .words_first = first, .words_nr = nr,
+	};
+	struct twheel_options o = { .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	static const uint32_t ids[] = { 0, 255, 256, 511, 512, 1023 };
+	struct twheel_arming arming = { .interval = MS };
+	uint32_t mapped = first ? 0 : nr;
+	unsigned long calls;
+	struct twheel_word *words;
+	struct twheel *w;
+	uint64_t start;
+	void *at;
+
+	kernel_boot(RING);
+	o.fd = twheel_sys_open("/dev/twheel");
+	CHECK(twheel_sys_ioctl(o.fd, TWHEEL_IOC_SETUP, &setup) == 0);
+	CHECK(setup.words_first == first && setup.words_nr == nr);
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == (mapped ? TWHEEL_HAS_WORDS : 0));
+	CHECK(twheel_capacity(w) == KERNEL_CAPACITY_MAX);
+	start = twheel_now(w);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids); i++) {
+		CHECK(twheel_arm(w, ids[i], start + (i + 1) * MS) == 0);
+		calls = kernel.calls;
+		CHECK(twheel_extend(w, ids[i], start + (i + 10) * MS) == 0);
+		CHECK(kernel.calls - calls == (ids[i] >= mapped));
+	}
+	CHECK(twheel_cancel_tell(w, ids[2]) == TWHEEL_STATE_PENDING);
+	CHECK(twheel_cancel(w, ids[5]) == 0);
+	for (unsigned int i = 0; i < 5; i++)
+		if (i != 2)
+			expect(w, ids[i], start + (i + 10) * MS);
+	expect_none(w, 100 * MS);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids); i++) {
+		arming.deadline = twheel_now(w) + MS;
+		CHECK(twheel_arm_with(w, ids[i], &arming) == 0);
+		expect(w, ids[i], arming.deadline);
+		expect(w, ids[i], arming.deadline + MS);
+		CHECK(twheel_cancel(w, ids[i]) == 0);
+	}
+
+	/* What its owner has stored and not called: a successor finds it all the same. */
+	CHECK(twheel_sys_map(o.fd, setup.words_offset + first * sizeof(*words),
+			     nr * sizeof(*words), &at) == 0);
+	words = at;
+	words[3].deadline = twheel_now(w) + MS;
+	CHECK(twheel_adopt(w) == 1);
+	expect(w, first + 3, words[3].deadline ? words[3].deadline : kernel_now());
+	twheel_sys_unmap(at, nr * sizeof(*words));
+	twheel_close(w);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	tap_result("words of %u timers from %u on: the others go by calls", nr, first);
+}
+
+/* A process in another time namespace than the wheel. */
+static void other_time(const struct mode *mode)
+{
+	struct twheel *w = boot(mode), *other;
+	uint64_t start = twheel_now(w);
+
+	CHECK(start == kernel_now());
+	/* From 0 on, so that it is ahead; and behind. */
+	for (int behind = 0; behind < 2; behind++) {
+		kernel.clock_offset = behind ? -(3000000 * MS) : 500000 * MS;
+		other = open_again(mode, kernel_dup(twheel_fd(w)));
+		CHECK(twheel_now(other) == kernel_now());
+		CHECK(twheel_sys_now(CLOCK_MONOTONIC) != kernel_now());
+		start = twheel_now(other);
+		CHECK(twheel_arm(other, 1, start + 10 * MS) == 0);
+		CHECK(twheel_cancel_tell(other, 1) == TWHEEL_STATE_PENDING);
+		CHECK(twheel_arm(other, 1, start + 5 * MS) == 0);
+		CHECK(twheel_flush(other) == 0);
+		expect_none(other, 4 * MS);
+		expect(other, 1, start + 5 * MS);
+		CHECK(kernel_now() == start + 5 * MS);
+		twheel_close(other);
+	}
+	twheel_close(w);
+	tap_result("%s: a process in another time namespace has the wheel's time", mode->name);
+}
+
+/* Events that nobody wants any more, in front of one that somebody does. */
+static void behind_stale(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	struct twheel_event event;
+	uint64_t start = twheel_now(w);
+
+	for (uint32_t id = 0; id < CAPACITY; id++)
+		twheel_arm(w, id, start + MS);
+	CHECK(twheel_flush(w) == 0);
+	kernel.step = 8;
+	kernel_advance(MS);
+	for (uint32_t id = 0; id < CAPACITY - 1; id++)
+		twheel_cancel(w, id);
+	CHECK(twheel_next(w, &event) == 1 && event.id == CAPACITY - 1);
+	CHECK(twheel_next(w, &event) == 0);
+	expect_none(w, 10 * MS);
+
+	/* None that counts: that is told, and not only supposed. */
+	start = twheel_now(w);
+	for (uint32_t id = 0; id < CAPACITY; id++)
+		twheel_arm(w, id, start + MS);
+	CHECK(twheel_flush(w) == 0);
+	kernel_advance(MS);
+	for (uint32_t id = 0; id < CAPACITY; id++)
+		twheel_cancel(w, id);
+	CHECK(twheel_take(w, &event, 1) == 0);
+	CHECK(twheel_sys_poll(twheel_fd(w), 0) == 0);
+	twheel_close(w);
+	tap_result("%s: an event is found behind stale ones", mode->name);
+}
+
+/* A signal for each few timers that a list or drain comes to. */
+static void signals(const struct mode *mode)
+{
+	struct twheel *w = boot(mode), *heir;
+	struct twheel_timer timers[8];
+	uint32_t cursor = 0;
+	unsigned long calls;
+
+	CHECK(twheel_arm(w, CAPACITY - 2, twheel_now(w) + 10 * MS) == 0);
+	CHECK(twheel_flush(w) == 0);
+	kernel.list_max = 3;
+	calls = kernel.calls;
+	CHECK(twheel_list_armed(w, &cursor, timers, ARRAY_SIZE(timers)) == 1);
+	CHECK(timers[0].id == CAPACITY - 2);
+	CHECK(twheel_list_armed(w, &cursor, timers, ARRAY_SIZE(timers)) == 0);
+	CHECK(cursor == CAPACITY);
+	CHECK(kernel.calls - calls <= CAPACITY / 3 + 2);
+	heir = open_again(mode, kernel_dup(twheel_fd(w)));
+	calls = kernel.calls;
+	CHECK(twheel_adopt(heir) >= 0);
+	CHECK(kernel.calls - calls <= CAPACITY / 3 + 4);
+	cursor = 0;
+	CHECK(twheel_drain(heir, &cursor, timers, ARRAY_SIZE(timers)) == 1);
+	CHECK(twheel_drain(heir, &cursor, timers, ARRAY_SIZE(timers)) == 0);
+	expect_none(heir, 20 * MS);
+	twheel_close(heir);
+	twheel_close(w);
+	tap_result("%s: list, drain and adopt come to their end under signals", mode->name);
+}
+
+/* Ids that the kernel chooses come back, in whatever way they are cancelled. */
+static void chosen_ids(struct twheel *w)
+{
+	struct twheel_arming arming = { .deadline = twheel_now(w) + 3600000 * MS };
+	uint32_t id = 0;
+
+	for (unsigned int i = 0; i < 3 * CAPACITY; i++) {
+		if (!CHECK(twheel_arm_any(w, &arming, &id) == 0))
+			return;
+		if (i % 3 == 0)
+			CHECK(twheel_cancel(w, id) == 0);
+		else if (i % 3 == 1)
+			CHECK(twheel_cancel_tell(w, id) == TWHEEL_STATE_PENDING);
+		else
+			CHECK(twheel_arm(w, id, 0) == 0);
+	}
+	for (unsigned int i = 0; i < CAPACITY; i++)
+		CHECK(twheel_arm_any(w, &arming, &id) == 0);
+	CHECK(twheel_arm_any(w, &arming, &id) == -ENOSPC);
+
+	/* The only one that is free, wherever it is. */
+	for (unsigned int i = 1; i < 20; i++) {
+		CHECK(twheel_cancel(w, i * 12) == 0);
+		CHECK(twheel_arm_any(w, &arming, &id) == 0 && id == i * 12);
+	}
+	CHECK(twheel_cancel(w, 7) == 0);
+	arming.flags = TWHEEL_ARM_MOVE;
+	CHECK(twheel_arm_any(w, &arming, &id) == -EINVAL);
+	arming.flags = 0;
+	arming.generation = 1;
+	CHECK(twheel_arm_any(w, &arming, &id) == -EINVAL);
+	arming.generation = 0;
+	arming.deadline = 0;
+	CHECK(twheel_arm_any(w, &arming, &id) == -EINVAL);
+	arming.deadline = twheel_now(w) + MS;
+	arming.count = 1;
+	CHECK(twheel_arm_any(w, &arming, &id) == -EINVAL);
+
+	/* Free again when its event was taken, and not before. */
+	arming.count = 0;
+	CHECK(twheel_arm_any(w, &arming, &id) == 0 && id == 7);
+	kernel_advance(MS);
+	CHECK(twheel_arm_any(w, &arming, &id) == -ENOSPC);
+	expect(w, 7, arming.deadline);
+	CHECK(twheel_arm_any(w, &arming, &id) == 0 && id == 7);
+	expect(w, 7, arming.deadline);
+}
+
+/* Ids that the program has chosen are not given away. */
+static void chosen_and_own(struct twheel *w)
+{
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = { .deadline = start + 3600000 * MS };
+	uint32_t id = 0;
+
+	CHECK(twheel_arm(w, CAPACITY - 2, start + 1000 * MS) == 0);
+	for (uint32_t want = CAPACITY - 1; want > CAPACITY - 100; want--)
+		if (want != CAPACITY - 2)
+			CHECK(twheel_arm_any(w, &arming, &id) == 0 && id == want);
+	expect(w, CAPACITY - 2, start + 1000 * MS);
+}
+
+/* A thread is inside a function, with whatever it has locked. */
+static void *arm_slowly(void *arg)
+{
+	struct twheel *w = arg;
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS, .interval = MS };
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_arm(w, 2, twheel_now(w) + MS) == 0);
+	CHECK(twheel_flush(w) == 0);
+	return NULL;
+}
+
+/* In a child.  What fails is not told by CHECK(), whose output is the parent's. */
+static int arm_in_child(struct twheel *w)
+{
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS, .interval = MS };
+	struct twheel_event event;
+	struct twheel *own;
+
+	if (twheel_arm_with(w, 3, &arming) || twheel_arm(w, 4, MS) || twheel_flush(w) ||
+	    twheel_take(w, &event, 1) != 1 || event.id != 4 || twheel_open(&own, NULL))
+		return 1;
+	twheel_close(own);
+	twheel_close(w);
+	return 0;
+}
+
+static void forks(const struct mode *mode)
+{
+	for (unsigned int round = 0; round < 2; round++) {
+		struct twheel *w = boot(mode), *other = open_again(mode, kernel_dup(twheel_fd(w)));
+		pthread_t thread;
+		int status = -1;
+		pid_t child;
+
+		/* A handle that is gone is nobody's concern. */
+		if (round)
+			twheel_close(other);
+		kernel.hold = true;
+		CHECK(pthread_create(&thread, NULL, arm_slowly, w) == 0);
+		while (__atomic_load_n(&kernel.hold, __ATOMIC_SEQ_CST))
+			sched_yield();
+		child = fork();
+		if (!child) {
+			/* It ends in any case. */
+			alarm(10);
+			_exit(arm_in_child(w));
+		}
+		CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+		CHECK(pthread_join(thread, NULL) == 0);
+		CHECK(twheel_flush(w) == 0);
+		if (!round)
+			twheel_close(other);
+		twheel_close(w);
+	}
+	tap_result("%s: a child can go on, whatever a thread was doing at the fork", mode->name);
+}
+
+/* An event that is stale is not one of those that a count allows. */
+static void count_and_stale(const struct mode *mode, bool uncounted)
+{
+	struct twheel *w = boot(mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = { .deadline = start + MS, .interval = MS, .count = 2 };
+	struct twheel_timer timer;
+	struct twheel_event event;
+
+	kernel.uncounted = uncounted;
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	for (unsigned int i = 0; i < 5; i++) {
+		kernel_advance(MS);
+		start = twheel_now(w);
+		CHECK(twheel_arm(w, 1, start + MS) == 0);
+		CHECK(twheel_flush(w) == 0);
+		CHECK(twheel_take(w, &event, 1) == 0);
+	}
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && !event.flags);
+	/* The kernel knows that before a handler runs, which may die. */
+	CHECK(twheel_get(w, 1, &timer) == 0 && timer.count == (uncounted ? 2 : 1));
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 10 * MS);
+
+	/* And then it is a one-shot, until it is told otherwise. */
+	for (unsigned int i = 0; i < 3; i++) {
+		CHECK(twheel_arm(w, 1, twheel_now(w) + MS) == 0);
+		CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.flags == TWHEEL_EVENT_LAST);
+		expect_none(w, 10 * MS);
+	}
+	arming.deadline = twheel_now(w) + MS;
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && !event.flags);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 10 * MS);
+	twheel_close(w);
+	tap_result("%s: a count is of events that were taken%s", mode->name,
+		   uncounted ? ", whatever the kernel counts" : "");
 }
 
 static const struct {
@@ -986,6 +1397,8 @@ static const struct {
 	{ "periods", periods },
 	{ "waits", waits },
 	{ "many at once, list and drain", many },
+	{ "ids of the wheel's choice", chosen_ids },
+	{ "ids of the wheel's choice beside own ones", chosen_and_own },
 };
 
 int main(void)
@@ -1001,6 +1414,14 @@ int main(void)
 			tap_result("%s: %s", modes[m].name, same[i].what);
 		}
 		successor(&modes[m]);
+		adopted_again(&modes[m]);
+		other_time(&modes[m]);
+		behind_stale(&modes[m]);
+		signals(&modes[m]);
+		count_and_stale(&modes[m], false);
+		if (modes[m].has & TWHEEL_HAS_RING)
+			count_and_stale(&modes[m], true);
+		forks(&modes[m]);
 		random_program(&modes[m], 1);
 		random_program(&modes[m], (uint64_t)time(NULL));
 	}
@@ -1014,5 +1435,9 @@ int main(void)
 	just_full();
 	shared();
 	opening();
+	handed_over();
+	part_of_the_words(0, 256);
+	part_of_the_words(0, 512);
+	part_of_the_words(256, 256);
 	return tap_end();
 }

@@ -34,6 +34,8 @@
  *	UNFILE		the calls take out a timer that is cancelled or moved later
  *	FURTHER		a bare extend goes at least that much further (0)
  *	DIES		the daemon may die, once, between two steps; a successor adopts
+ *	LENIENT		an event of an earlier generation is not held against the read:
+ *			what else comes of it?
  *
  * and BREAK is one mistake of this list:
  */
@@ -42,22 +44,23 @@
 /* Rule 1. */
 #define NO_REREAD		1	/* the kernel does not read deadline again */
 #define NO_BARRIER		2	/* or without a barrier before */
-#define RAISE_TWICE		3	/* a cancel seen at the re-read raises filed */
+#define RAISE_TWICE		3	/* a cancel seen at the re-read raises the promise */
 #define UNFILE_ONLY		4	/* a cancel that unfiles does not re-read */
 #define BATCH_BARRIER		5	/* an id is looked at after the batch's barrier */
 /* Rule 2. */
 #define STORE_TO_ARM		6	/* arm is a store, without a barrier */
-#define NO_TEST			7	/* an exchange, but filed is not tested */
+#define NO_TEST			7	/* an exchange, but the promise is not tested */
 /* Rule 3. */
 #define NO_CLAIM		8	/* an event counts as it is */
 #define LOAD_COMPARE_STORE	9	/* claimed, but in two steps */
 #define DROP_STALE		10	/* no test after a stale event */
+#define SWAP_FIRST		17	/* a read swaps for a claim that does not hold */
 /* Rule 4. */
 #define EVENT_FIRST		11	/* published before the raise */
-#define FILED_FIRST		12	/* the consumer loads filed, then tail */
+#define PROMISE_FIRST		12	/* the consumer loads the promise, then tail */
 /* What else has to be right. */
-#define FILED_UP		13	/* filed is the deadline's tick */
-#define FILED_DOWN		14	/* filed is the tick before that */
+#define PROMISE_UP		13	/* the promise is the deadline's tick */
+#define PROMISE_DOWN		14	/* the promise is the tick before that */
 #define NO_WAITING		15	/* nobody counts what waits behind a full ring */
 #define NO_ADOPTION		16	/* the successor does not test */
 
@@ -118,7 +121,7 @@
  * The words in shared memory.
  */
 #define DEADLINE(i)	(i)
-#define FILED(i)	(IDS + (i))
+#define PROMISE(i)	(IDS + (i))
 #define LOCK		(2 * IDS)
 #ifdef RING
 #define HEAD		(LOCK + 1)
@@ -161,10 +164,10 @@ byte now;
 
 /* The end of the tick in which the hand comes to a deadline... */
 #define TICK_OF(d) (((d) + TICK - 1) / TICK * TICK)
-/* ... and the first deadline that it comes to then: what filed promises. */
-#if BREAK == FILED_UP
+/* ... and the first deadline that it comes to then: the promise. */
+#if BREAK == PROMISE_UP
 #define SERVED_FROM(d) TICK_OF(d)
-#elif BREAK == FILED_DOWN
+#elif BREAK == PROMISE_DOWN
 #define SERVED_FROM(d) (((d) - 1) / TICK * TICK -> ((d) - 1) / TICK * TICK : 1)
 #else
 #define SERVED_FROM(d) (((d) - 1) / TICK * TICK + 1)
@@ -176,37 +179,43 @@ byte now;
 #define IDLE		0
 #define IN_WHEEL	1	/* FILED in the document */
 #define QUEUED		2	/* its event waits to be read, or for a place in the ring */
-#define CLAIMED		3	/* a read is copying its event */
+#define CLAIMED		3	/* a read is copying its event: the claim */
 
 byte state[IDS];
-byte kfiled[IDS];		/* what filed says: the kernel does not read it */
+byte promised[IDS];		/* what the promise says: the kernel does not read it */
 byte hand_at[IDS];		/* when the hand comes to it */
-byte tag[IDS];			/* of a queued event */
-byte claimant[IDS];
+byte tag[IDS];			/* of a queued event, or of a claimed one */
 #ifdef RING
 byte ktail;
+#else
+byte generation[IDS];		/* counts what is armed by call, as long as a read compares */
+byte readers[IDS];		/* how many compare */
 #endif
 
 /* For the judge: operations that are not finished; and what must never be. */
 byte busy;
 bool lost, late, untrue, needless, stale, early;
+bool owed[IDS];			/* armed by call, and no end of that was seen */
 
 inline unlock(c)
 {
 	store(c, LOCK, 0)
 }
 
-/* Lowers filed: it only promises more, and nothing need be read after it. */
+/* Lowers the promise: it only promises more, and nothing need be read after it. */
 inline file(c, i, d)
 {
 	TELL3("processor %d: timer %d is filed at %d\n", c, i, d)
 	state[i] = IN_WHEEL;
-	kfiled[i] = SERVED_FROM(d);
+	promised[i] = SERVED_FROM(d);
 	hand_at[i] = TICK_OF(d);
-	store(c, FILED(i), kfiled[i])
+	store(c, PROMISE(i), promised[i])
 }
 
-/* Takes back an event that was not read. What is in the ring stays there. */
+/*
+ * Takes back an event that was not read: if a read has claimed it, that claim
+ * does not hold any more. What is in the ring stays there.
+ */
 inline unlink(c, i)
 {
 	if
@@ -215,11 +224,38 @@ inline unlink(c, i)
 		store(c, WAITING, 0);
 #endif
 		state[i] = IDLE;
-		tag[i] = 0;
-		claimant[i] = 0
+		tag[i] = 0
 	:: else
 	fi
 }
+
+/* A generation is compared by reads only: without one, all are alike. */
+inline begin_generation(i)
+{
+#ifndef RING
+	if
+	:: readers[i] != 0 -> generation[i]++
+	:: else
+	fi
+#else
+	skip
+#endif
+}
+
+#ifndef RING
+/* Is it still the claim that was made of this arming and deadline? */
+#define HOLDS(i, g, t) (state[i] == CLAIMED && generation[i] == (g) && tag[i] == (t))
+
+inline forget_generation(i)
+{
+	g = 0;
+	readers[i]--;
+	if
+	:: readers[i] == 0 -> generation[i] = 0
+	:: else
+	fi
+}
+#endif
 
 #ifdef RING
 #define NEXT(n) (((n) + 1) % (2 * RING))
@@ -233,7 +269,7 @@ inline publish(c, d)
 }
 #endif
 
-/* An event with tag d. The timer is no longer in the wheel, and filed is 0. */
+/* An event with tag d. The timer is no longer in the wheel, and its promise is 0. */
 inline deliver(c, i, d)
 {
 	TELL3("processor %d: timer %d has an event with tag %d\n", c, i, d)
@@ -257,9 +293,9 @@ inline deliver(c, i, d)
 
 /*
  * The look, in two halves with a barrier between. seen[] is what the first half
- * read; raised says whether any filed was raised.
+ * read; raised says whether any promise was raised.
  *
- * kfiled of 0 after the first half means "not wanted" or "due".
+ * promised of 0 after the first half means "not wanted" or "due".
  */
 inline look_first(c, i)
 {
@@ -271,19 +307,19 @@ inline look_first(c, i)
 	fi;
 	if
 	:: seen[i] == 0 || DUE(seen[i]) ->
-		raised = raised || kfiled[i] != 0;
+		raised = raised || promised[i] != 0;
 		/* The event that is already out leaves it QUEUED. */
 		state[i] = (state[i] == QUEUED -> QUEUED : IDLE);
-		kfiled[i] = 0;
+		promised[i] = 0;
 		hand_at[i] = 0
 	:: else ->
-		raised = raised || BEFORE(kfiled[i], SERVED_FROM(seen[i]));
+		raised = raised || BEFORE(promised[i], SERVED_FROM(seen[i]));
 		state[i] = IN_WHEEL;
-		kfiled[i] = SERVED_FROM(seen[i]);
+		promised[i] = SERVED_FROM(seen[i]);
 		hand_at[i] = TICK_OF(seen[i])
 	fi;
-	TELL3("processor %d: looks: deadline is %d; stores filed = %d\n", c, seen[i], kfiled[i])
-	store(c, FILED(i), kfiled[i])
+	TELL3("processor %d: looks: deadline is %d; stores promise = %d\n", c, seen[i], promised[i])
+	store(c, PROMISE(i), promised[i])
 }
 
 inline look_second(c, i)
@@ -291,15 +327,15 @@ inline look_second(c, i)
 	again = (BROKEN(NO_REREAD) -> seen[i] : LOAD(c, DEADLINE(i)));
 	TELL2("processor %d: looks again: deadline is %d\n", c, again)
 	if
-	:: again == seen[i] && seen[i] != 0 && kfiled[i] == 0 && !BROKEN(EVENT_FIRST) ->
+	:: again == seen[i] && seen[i] != 0 && promised[i] == 0 && !BROKEN(EVENT_FIRST) ->
 		deliver(c, i, seen[i])
-	:: again != seen[i] && BEFORE(again, kfiled[i]) ->
+	:: again != seen[i] && BEFORE(again, promised[i]) ->
 		file(c, i, again)
-	:: BROKEN(RAISE_TWICE) && again == 0 && kfiled[i] != 0 ->
+	:: BROKEN(RAISE_TWICE) && again == 0 && promised[i] != 0 ->
 		state[i] = IDLE;
-		kfiled[i] = 0;
+		promised[i] = 0;
 		hand_at[i] = 0;
-		store(c, FILED(i), 0)
+		store(c, PROMISE(i), 0)
 	:: else
 	fi;
 	seen[i] = 0;
@@ -426,8 +462,33 @@ inline count(c, i, t)
 	early = t > now;
 	assert(!early);
 	stale = LOAD(c, DEADLINE(i)) != t;
-	assert(!stale)
+	assert(!stale);
+#ifdef RING
+	owed[i] = false
+#else
+	/* With it goes the cookie that it had when it was claimed. */
+	if
+	:: generation[i] == g -> owed[i] = false
+	:: else ->
+#ifndef LENIENT
+		stale = true;
+		assert(!stale)
+#else
+		skip
+#endif
+	fi
+#endif
 }
+
+/*
+ * Armed by call. If the store of another thread is still on its way, it may come
+ * after the call, and nothing is owed.
+ */
+#if THREADS > 1
+#define ALONE(c) EMPTY(1 - (c))
+#else
+#define ALONE(c) true
+#endif
 
 #ifdef DIES
 #define MAY_DIE								\
@@ -488,12 +549,14 @@ inline unless_call()
 #define UNLOCKED(c) (mem[LOCK] == 0 && EMPTY(c))
 #endif
 
+#define HAS_EVENT(i, d) ((state[i] == QUEUED || state[i] == CLAIMED) && tag[i] == (d))
+
 /* Under the lock: the timer is filed, or must be looked at, or nothing is to do. */
 inline arm(c, i)
 {
 	d = LOAD(c, DEADLINE(i));
 	if
-	:: BEFORE(d, kfiled[i]) ->
+	:: BEFORE(d, promised[i]) && !HAS_EVENT(i, d) ->
 		unlink(c, i);
 		if
 		:: DUE(d) -> look = WHOLE_LOOK
@@ -519,6 +582,8 @@ inline in_the_kernel(c)
 		TELL3("processor %d: calls ARM for timer %d with deadline %d\n", c, i, t)
 		mem[LOCK] = 1;
 		unlink(c, i);
+		begin_generation(i);
+		owed[i] = ALONE(c);
 		mem[DEADLINE(i)] = t			/* an exchange */
 	   }
 	   atomic {
@@ -535,14 +600,15 @@ inline in_the_kernel(c)
 		TELL2("processor %d: calls CANCEL for timer %d\n", c, i)
 		mem[LOCK] = 1;
 		unlink(c, i);
+		owed[i] = false;
 		mem[DEADLINE(i)] = 0;			/* an exchange */
 #ifdef UNFILE
 		/* As a first half that read 0. */
-		raised = kfiled[i] != 0;
+		raised = promised[i] != 0;
 		state[i] = IDLE;
-		kfiled[i] = 0;
+		promised[i] = 0;
 		hand_at[i] = 0;
-		store(c, FILED(i), 0);
+		store(c, PROMISE(i), 0);
 		look = (BROKEN(UNFILE_ONLY) -> 0 : SECOND_HALF)
 #endif
 		;
@@ -569,24 +635,25 @@ inline in_the_kernel(c)
 		if
 		:: state[i] == QUEUED ->
 			state[i] = CLAIMED;
-			claimant[i] = c + 1;
-			t = tag[i]
-		:: else
+			t = tag[i];
+			g = generation[i];
+			readers[i]++
+		:: else ->
+			goto nothing
 		fi
 	   }
 	   /* Here it copies the event, without the lock. */
 	   atomic {
 		UNLOCKED(c) && EMPTY(c) ->
 		mem[LOCK] = 1;
+		holds = HOLDS(i, g, t);
 		if
-		:: claimant[i] != c + 1 -> t = 0	/* somebody armed or cancelled */
-		:: else -> claimant[i] = 0
-		fi;
-		if
-		:: t != 0 ->
-			state[i] = QUEUED;		/* a fault: it goes back */
+		:: true ->				/* a fault: it goes back */
+			state[i] = (holds -> QUEUED : state[i]);
 			t = 0
-		:: true
+		:: !holds && !BROKEN(SWAP_FIRST) ->	/* armed or cancelled: it is stale */
+			t = 0
+		:: holds || BROKEN(SWAP_FIRST)
 		fi;
 		d = mem[DEADLINE(i)];
 		TELL3("processor %d: has an event with tag %d: deadline is %d\n", c, t, d)
@@ -598,8 +665,6 @@ inline in_the_kernel(c)
 #endif
 		if
 		:: t != 0 ->
-			state[i] = IDLE;
-			tag[i] = 0;
 			if
 			:: d == t || BROKEN(NO_CLAIM) ->
 				count(c, i, t);
@@ -607,13 +672,23 @@ inline in_the_kernel(c)
 				d = AFTER(t)
 			:: else
 			fi;
+			/* Whoever ended the claim has seen to what is wanted. */
+			state[i] = (holds -> IDLE : state[i]);
+			tag[i] = (holds -> 0 : tag[i]);
 			if
-			:: d != 0 && !BROKEN(DROP_STALE) -> file(c, i, d)
+			:: holds && d != 0 && !BROKEN(DROP_STALE) -> file(c, i, d)
 			:: else
 			fi
 		:: else
 		fi;
+		holds = false;
+		forget_generation(i);
 		unless_look(c)
+	   }
+	:: false ->
+nothing:
+	   atomic {
+		finish()
 	   }
 #endif
 	fi;
@@ -673,8 +748,8 @@ inline in_user_space(c)
 		MAY_DIE
 	      }
 	      atomic {
-		f = LOAD(c, FILED(i));
-		TELL2("processor %d: filed is %d\n", c, f)
+		f = LOAD(c, PROMISE(i));
+		TELL2("processor %d: promise is %d\n", c, f)
 		call = (BEFORE(t, f) && !BROKEN(NO_TEST) -> ARM_STORED : NO_CALL);
 		MAY_DIE;
 		unless_call()
@@ -694,6 +769,7 @@ inline in_user_space(c)
 		MAY(c, CANCEL) ->
 		TELL2("processor %d: cancels timer %d with a store\n", c, i)
 		store(c, DEADLINE(i), 0);
+		owed[i] = false;
 		finish()
 	      }
 	   :: atomic {
@@ -712,7 +788,7 @@ inline in_user_space(c)
 	 * It takes an event from the ring.
 	 */
 	:: atomic {
-		CONSUMES(c) && LOAD(c, TAIL) != LOAD(c, HEAD) && !BROKEN(FILED_FIRST) ->
+		CONSUMES(c) && LOAD(c, TAIL) != LOAD(c, HEAD) && !BROKEN(PROMISE_FIRST) ->
 		busy++;
 		t = LOAD(c, ENTRY(LOAD(c, HEAD)))
 	   }
@@ -774,18 +850,18 @@ claim:
 		fi
 	   }
 	   atomic {
-		f = (BROKEN(FILED_FIRST) -> f : LOAD(c, FILED(i)));
-		TELL2("processor %d: filed is %d\n", c, f)
+		f = (BROKEN(PROMISE_FIRST) -> f : LOAD(c, PROMISE(i)));
+		TELL2("processor %d: promise is %d\n", c, f)
 		call = (BEFORE(d, f) -> ARM_STORED : NO_CALL);
 		MAY_DIE;
 		unless_call()
 	   }
 
-	/* The same, with filed loaded before tail. */
+	/* The same, with the promise loaded before tail. */
 	:: atomic {
-		BROKEN(FILED_FIRST) && CONSUMES(c) ->
+		BROKEN(PROMISE_FIRST) && CONSUMES(c) ->
 		busy++;
-		f = LOAD(c, FILED(i))
+		f = LOAD(c, PROMISE(i))
 	   }
 	   if
 	   :: atomic {
@@ -838,8 +914,8 @@ adopt:
 		forget()
 	   }
 	   if
-	   :: d = LOAD(c, DEADLINE(i)); f = LOAD(c, FILED(i))
-	   :: f = LOAD(c, FILED(i)); d = LOAD(c, DEADLINE(i))
+	   :: d = LOAD(c, DEADLINE(i)); f = LOAD(c, PROMISE(i))
+	   :: f = LOAD(c, PROMISE(i)); d = LOAD(c, DEADLINE(i))
 	   fi;
 	   atomic {
 		call = (BEFORE(d, f) && !BROKEN(NO_ADOPTION) -> ARM_STORED : NO_CALL);
@@ -853,12 +929,16 @@ proctype thread(byte c; byte ops)
 {
 	byte i;			/* the timer */
 	byte t;			/* a deadline of its own, or the tag of an event */
-	byte d, f;		/* deadline and filed, as loaded */
+	byte d, f;		/* deadline and promise, as loaded */
 	byte call;
 	byte look;
 	byte seen[IDS];
 	byte again;
 	bool raised;
+#ifndef RING
+	byte g;			/* the generation of the event */
+	bool holds;
+#endif
 #ifdef DIES
 	bool died;
 #endif
@@ -889,15 +969,16 @@ end:
 #define WANTED(i) (mem[DEADLINE(i)] != 0)
 #define SERVED(i, d) (state[i] == IN_WHEEL && hand_at[i] <= TICK_OF(d))
 
-/* Nobody will ever look. */
-#define LOST(i) (WANTED(i) && state[i] != IN_WHEEL && !EVENT(i))
+/* Nobody will ever look; or what was armed by call has gone, and no event counted. */
+#define LOST(i) ((WANTED(i) && state[i] != IN_WHEEL && !EVENT(i)) || \
+		 (owed[i] && !WANTED(i)))
 /* The hand comes, but too late. */
 #define LATE(i) (WANTED(i) && state[i] == IN_WHEEL && !SERVED(i, mem[DEADLINE(i)]) && !EVENT(i))
-/* Filed says what is not so. */
-#define UNTRUE(i) (mem[FILED(i)] != 0 && !SERVED(i, mem[FILED(i)]))
+/* The promise says what is not so. */
+#define UNTRUE(i) (mem[PROMISE(i)] != 0 && !SERVED(i, mem[PROMISE(i)]))
 /* The daemon would call although nothing is to do. */
 #define NEEDLESS(i) (WANTED(i) && SERVED(i, mem[DEADLINE(i)]) && \
-		     BEFORE(mem[DEADLINE(i)], mem[FILED(i)]))
+		     BEFORE(mem[DEADLINE(i)], mem[PROMISE(i)]))
 
 #if IDS > 1
 #define OF_ANY(bad) (bad(0) || bad(1))
@@ -923,9 +1004,9 @@ inline begin(i)
 	if
 	:: v != 0 ->
 		state[i] = IN_WHEEL;
-		kfiled[i] = SERVED_FROM(v);
+		promised[i] = SERVED_FROM(v);
 		hand_at[i] = TICK_OF(v);
-		mem[FILED(i)] = kfiled[i]
+		mem[PROMISE(i)] = promised[i]
 	:: else
 	fi
 }
@@ -949,13 +1030,13 @@ init {
 #if IDS > 1
 		begin(1);
 #endif
-		TELL2("deadline is %d, filed is %d\n", v, mem[FILED(0)])
+		TELL2("deadline is %d, promise is %d\n", v, mem[PROMISE(0)])
 		TELL1("word %d is deadline\n", DEADLINE(0))
-		TELL1("word %d is filed\n", FILED(0))
+		TELL1("word %d is promise\n", PROMISE(0))
 		TELL1("word %d is lock\n", LOCK)
 #if IDS > 1
 		TELL1("word %d is deadline[1]\n", DEADLINE(1))
-		TELL1("word %d is filed[1]\n", FILED(1))
+		TELL1("word %d is promise[1]\n", PROMISE(1))
 #endif
 #ifdef RING
 		TELL1("word %d is head\n", HEAD)

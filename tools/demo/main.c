@@ -162,6 +162,7 @@ int main(int argc, char **argv)
 	struct run *without = NULL;
 	bool good;
 
+	output_begin();
 	argv[0] = strcmp(argv[0], as_verb) ? by_itself : as_verb;
 	options_parse(&argp, argc, argv, 0, &demo);
 	demo.run.progress = demo.json ? no_progress : report_progress;

@@ -84,7 +84,7 @@ static uint64_t due_of(uint32_t id)
 
 static void file(uint32_t id)
 {
-	words[id].filed = words[id].deadline;
+	words[id].promise = words[id].deadline;
 	timers[id].due = words[id].deadline ? due_of(id) : 0;
 }
 
@@ -137,7 +137,10 @@ static int set_up(struct twheel_setup *setup)
 		return -ERANGE;
 	if (!setup->capacity)
 		setup->capacity = CAPACITY;
-	setup->words_offset = WORDS_OFFSET;
+	if (setup->flags & TWHEEL_SETUP_WORDS) {
+		setup->words_nr = setup->capacity;
+		setup->words_offset = WORDS_OFFSET;
+	}
 	return 0;
 }
 

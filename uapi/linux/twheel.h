@@ -18,8 +18,9 @@
  * and 64-bit programs.  The size of a struct is part of its ioctl number, so
  * a struct can grow at its end: an older kernel accepts a longer struct whose
  * unknown tail is zero, a newer kernel takes a shorter one as if the rest were
- * zero.  Reserved fields must be 0.  Fields marked "out" are written by the
- * kernel and never read.
+ * zero.  The records in arrays, of SUBMIT, LIST, DRAIN and read(), have one size each.
+ * Reserved fields must be 0.  Fields marked "out" are written by the kernel and never
+ * read.
  *
  * A call that fails has changed nothing, but for one case: memory to which the
  * results could be written when the call began, and can't when it ends, because
@@ -34,22 +35,31 @@
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
  *            less than one event
- * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel
+ * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel; TWHEEL_ID_ANY or
+ *            read() on a wheel with an event ring
  * ERANGE     an id, tick, shape, capacity, interval or count out of its range
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
  * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
- *            without CAP_SYS_RESOURCE
- * EBUSY      setup comes too late: the wheel is in use; words are mapped too
- *            late: the timers are in use
+ *            without CAP_SYS_RESOURCE; a mapping to execute
+ * EBUSY      setup comes too late: there was one before, or an arm that took memory
+ *            for its timer, also one with a deadline of 0
  * EEXIST     TWHEEL_ARM_NEW, and the timer is armed
  * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed; TWHEEL_ARM_STORED,
- *            and its word is not mapped
- * ESTALE     the generation given is not the timer's: it was armed again
+ *            and it has no word
+ * ESTALE     the generation given is not the timer's: it was armed again, or has given
+ *            back its memory
  * ENOSPC     every id of the wheel is in use
- * EDQUOT     the user's limit on wheels or timers is reached
+ * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
+ *            user is who first sets the wheel up, or arms a timer in it, by
+ *            whatever call; until that has succeeded a wheel counts for who opened
+ *            it, or tried last
  * ENOMEM     no memory, or the cgroup is at its limit
- * EAGAIN     nothing to read, and the file is non-blocking
- * EINTR      a signal came before the first event
+ * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
+ *            that a few steps have found
+ * EINTR      a signal came: before the first event was read; before LIST or DRAIN
+ *            found a timer, whose cursor has moved on all the same; or one that
+ *            kills came while SETUP took memory
+ * ENODEV     mmap: there are no words with this kernel
  * ========== ==================================================================
  */
 
@@ -76,9 +86,10 @@
 /**
  * enum twheel_state - what becomes of an arming
  * @TWHEEL_STATE_IDLE: not armed: never, or cancelled, or drained
- * @TWHEEL_STATE_PENDING: armed, the deadline is to come
- * @TWHEEL_STATE_EXPIRED: the deadline has passed, its event is not read yet
- * @TWHEEL_STATE_DELIVERED: its last event was read, or a read holds it
+ * @TWHEEL_STATE_PENDING: armed, its tick is to come: the first one at or past the
+ *	deadline, or with slack a later one
+ * @TWHEEL_STATE_EXPIRED: that tick has come, and no read has returned its event
+ * @TWHEEL_STATE_DELIVERED: its last event was read
  *
  * "Armed" means pending or expired.  A cancel of an expired timer takes its
  * event back: no read returns it any more.
@@ -97,7 +108,7 @@ enum twheel_state {
  * @cookie: as given when it was armed
  * @deadline: when it was due, in the wheel's clock
  * @fired: when the wheel found it due; never before @deadline
- * @overruns: periods that passed unread beyond this one
+ * @overruns: periods that passed beyond this one until it was read
  * @flags: TWHEEL_EVENT_*
  * @reserved: 0
  */
@@ -126,8 +137,10 @@ struct twheel_event {
  * @max_slots: most slots of a level
  * @max_batch: most entries in one call
  * @max_user_timers: how many timers one user's wheels may hold together
- * @max_user_wheels: how many wheels one user may have open
+ * @max_user_wheels: how many wheels one user may have
  * @reserved: 0
+ * @max_user_ring: how many entries the event rings of one user's wheels may have
+ *	together
  */
 struct twheel_features {
 	__u32		abi;
@@ -141,9 +154,10 @@ struct twheel_features {
 	__aligned_u64	max_user_timers;
 	__u32		max_user_wheels;
 	__u32		reserved;
+	__aligned_u64	max_user_ring;
 };
 
-/* Words can be mapped; and the event ring. */
+/* Wheels can have words; and an event ring. */
 #define TWHEEL_FEATURE_WORDS	(1ULL << 0)
 #define TWHEEL_FEATURE_RING	(1ULL << 1)
 
@@ -169,11 +183,24 @@ struct twheel_features {
  *	TWHEEL_MAX_RING, rounded up to a power of two, and to at least 256;
  *	0: TWHEEL_DEFAULT_RING.  Else 0
  * @reserved: 0
- * @words_offset: out: where to mmap the words; 0: there are none
+ * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded
+ *	down to a multiple of 256.  Else 0
+ * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, rounded up to a
+ *	multiple of 256 or to the capacity; 0: all from @words_first on.  ERANGE
+ *	beyond the capacity.
+ *	Else 0
+ * @words_offset: out: where in the file the word of id 0 is, or would be, for
+ *	mmap; 0: there are no words
  * @ring_offset: out: where to mmap the event ring; 0: there is none
+ * @now: out: what the wheel's clock tells
+ * @clock_offset: out: what to add to the caller's reading of @clock to get the
+ *	wheel's time.  Not 0 only where the caller is in another time namespace
+ *	than the one in which the wheel was opened
  *
  * SETUP may be called once, before the wheel is used; a wheel that never calls
- * it has the defaults.  It writes back what was made of the request.
+ * it has the defaults.  It writes back what was made of the request.  All the
+ * memory that words and event ring need is taken here: if it is not there, the
+ * call fails (ENOMEM, EDQUOT, EINTR) and may be called again.
  * GET_SETUP tells the same at any time, to a successor for example.
  */
 struct twheel_setup {
@@ -186,14 +213,23 @@ struct twheel_setup {
 	__u32		delivery;
 	__u32		ring_entries;
 	__u32		reserved;
+	__u32		words_first;
+	__u32		words_nr;
 	__aligned_u64	words_offset;
 	__aligned_u64	ring_offset;
+	__aligned_u64	now;
+	__aligned_s64	clock_offset;
 };
 
 /* @clock is given. */
 #define TWHEEL_SETUP_CLOCK	(1U << 0)
+/* Timers have words. */
+#define TWHEEL_SETUP_WORDS	(1U << 1)
 
-/* Events are read; or are in a ring that is mapped. */
+/*
+ * Events are read; or are in a ring that is mapped, which takes words for all ids:
+ * an event counts by its word.
+ */
 #define TWHEEL_DELIVER_READ	0U
 #define TWHEEL_DELIVER_RING	1U
 
@@ -204,16 +240,16 @@ struct twheel_setup {
  * struct twheel_word - what a daemon and the kernel share of a timer
  * @deadline: written by the daemon: when the timer is due; 0: not wanted.  The
  *	kernel writes it on behalf of a caller only: arm, cancel, drain, read.
- * @filed: written by the kernel, a promise: every deadline at or after this one
- *	is looked at in time.  0: the kernel is not looking.
+ * @promise: written by the kernel: every deadline at or after this one is looked
+ *	at in time.  0: the kernel is not looking.
  *
  * Mapped with MAP_SHARED from @words_offset of struct twheel_setup, one for each
- * id in turn, before timers of the mapped ids are armed (EBUSY).  The mapping
- * brings all memory that these timers need.  docs/words.md says why the rules
- * are these:
+ * id in turn.  SETUP has taken the memory, for them and for these timers; mmap
+ * only maps it (EINVAL where there are no words), read-only too.  docs/words.md
+ * says why the rules are these:
  *
  * To arm, shorten or extend a timer, exchange @deadline (sequentially
- * consistent) and then load @filed.  If @deadline - 1 < @filed - 1, unsigned,
+ * consistent) and then load @promise.  If @deadline - 1 < @promise - 1, unsigned,
  * the kernel would look too late: arm the timer with TWHEEL_ARM_STORED.
  *
  * To cancel, a plain store of 0 is enough.  To extend, a plain store is enough if
@@ -222,21 +258,27 @@ struct twheel_setup {
  *
  * An event from the ring counts only if @deadline can be swapped
  * (compare-and-swap) from that of the event to 0, or of a periodic timer to the
- * next.  If not, it is stale: drop it, and make the test above.  read() does
- * that by itself.
+ * next.  If not, it is stale: drop it.  In both cases make the test above.  read()
+ * does that by itself.
  */
 struct twheel_word {
 	__aligned_u64	deadline;
-	__aligned_u64	filed;
+	__aligned_u64	promise;
 };
 
 /**
  * struct twheel_entry - an event in the ring
  * @id: the timer
  * @flags: TWHEEL_EVENT_*, and from TWHEEL_ENTRY_OVERRUNS on, in the upper 24
- *	bits, the periods that passed beyond this one.  A periodic timer goes on
+ *	bits, the periods that passed beyond this one until the entry was written;
+ *	those after that are told by another event.  A periodic timer goes on
  *	at @deadline + (overruns + 1) * interval; its consumer stores that.
  * @deadline: when it was due; what @deadline of its word must be
+ *
+ * Only the consumer knows which events have counted.  So of a timer with a count tell
+ * the kernel of each that did, the last too: arm it with TWHEEL_ARM_STORED, and the
+ * periods, @overruns + 1, in @count of struct twheel_op.  What was not told is not used
+ * up, and the timer expires as many times more: so tell before its handler runs.
  */
 struct twheel_entry {
 	__u32		id;
@@ -257,8 +299,9 @@ struct twheel_entry {
  *
  * Mapped with MAP_SHARED from @ring_offset of struct twheel_setup; entry number
  * n stands at n modulo @entries, behind TWHEEL_RING_HEADER bytes.  A consumer
- * that finds the ring empty and @waiting not 0 makes a call: any submit (with
- * @nr 0, if there is nothing to do), or poll().
+ * that finds the ring empty executes a full barrier after its store of @head, and
+ * loads @waiting; if that is not 0 it makes a call: any submit (with @nr 0, if there
+ * is nothing to do), or poll().
  */
 struct twheel_ring {
 	__u32		tail;
@@ -281,7 +324,12 @@ struct twheel_ring {
  * @slack: arm: it may be up to this much late, so that timers share a wake-up
  * @cookie: arm: handed back in the events
  * @count: arm, with an interval: expire this often, at most TWHEEL_MAX_COUNT;
- *	0: for ever.  0 for a one-shot.
+ *	0: for ever.  0 for a one-shot.  After the last expiration the timer is a
+ *	one-shot, also if it is armed again by its word, until an arm gives it an
+ *	interval again.  Only events that count use up the count, not stale ones.
+ *	With TWHEEL_ARM_STORED: periods of events from the ring that have counted
+ *	and were not told yet; they are taken from what is left, if the timer has a
+ *	count.
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed.
  * @generation: if not 0, the generation that the timer must have (ESTALE).
@@ -318,8 +366,9 @@ struct twheel_op {
 /* Only if the timer is armed (ENOENT). */
 #define TWHEEL_ARM_MOVE		(1U << 2)
 /*
- * Look at the deadline in the timer's word; the interval, slack, count and cookie
- * stay as they were, and all other fields but @id must be 0.
+ * Look at the deadline in the timer's word; interval, slack and cookie stay as they were.
+ * All other fields must be 0, but for @id and @count; and with @count @generation, if it is
+ * known which arming's events were claimed: of another one's count nothing is taken.
  */
 #define TWHEEL_ARM_STORED	(1U << 3)
 
@@ -360,11 +409,13 @@ struct twheel_submit {
  * @remaining: until @deadline; 0 if it has passed
  * @interval: period, or 0
  * @slack: as the wheel keeps it: rounded down to whole ticks and 4 significant
- *	bits
+ *	bits, and 15 * 2^30 ticks at most
  * @overruns: of the event that waits, as of now
  *
  * All but what GET takes in is out.  Of a timer that is not armed only id,
- * generation and state are told, the rest is 0.
+ * generation and state are told, the rest is 0.  Of a timer with a word the deadline
+ * there counts: with its event in the ring it is expired until that is claimed, and
+ * then has the deadline that the claim has left.
  */
 struct twheel_timer {
 	__u32		id;
@@ -389,7 +440,9 @@ struct twheel_timer {
  * @done: out: entries written; 0 means that the end is reached
  * @reserved: 0
  *
- * In order of ids.  A call may return fewer than @nr timers before the end.
+ * In order of ids.  A call may return fewer than @nr timers before the end.  One
+ * that a signal ends before it has found a timer fails with EINTR, or is restarted,
+ * and has written @cursor all the same: the next goes on from there.
  * DRAIN also cancels each timer that it returns; one that could not be handed
  * over stays armed, and a call that hands over none fails with EFAULT.
  */
@@ -405,20 +458,24 @@ struct twheel_list {
 
 /**
  * struct twheel_stats - counters of a wheel (TWHEEL_IOC_STATS)
- * @pending: timers armed and not yet due
- * @expired: events that wait to be read
+ * @pending: timers armed and not yet due; with words, those too that were
+ *	cancelled by a store and not looked at since
+ * @expired: events that were found and wait to be read.  More may be due: the wheel
+ *	does not look for them while many wait
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
- * @fired: expirations found due
- * @delivered: events handed out by read
+ * @fired: expirations found due; one that is in the ring may be found once more, by
+ *	TWHEEL_ARM_STORED or a drain
+ * @delivered: events handed out by read, or written to the ring
  * @overruns: periods counted in these events
  * @moves: times that a timer was brought down a level, or filed again
  * @cascades: upper slots that were brought down
- * @interrupts: times that the hrtimer fired
+ * @interrupts: times that softirq turned the wheel
  * @idle_interrupts: those that found nothing due
- * @works: passes in process context, for what softirq left
- * @max_pass: most timers handled in one pass in softirq
- * @wakeups: wake-ups of readers and pollers
+ * @steps: steps of at most 64 timers that poll, read and submit did in the time of
+ *	their callers, for what softirq left
+ * @max_pass: most timers and ring entries handled in one such turn
+ * @wakeups: times that readers and pollers were to be woken, should there be any
  * @memory: bytes of kernel memory the wheel holds, all in
  */
 struct twheel_stats {
@@ -433,10 +490,23 @@ struct twheel_stats {
 	__aligned_u64	cascades;
 	__aligned_u64	interrupts;
 	__aligned_u64	idle_interrupts;
-	__aligned_u64	works;
+	__aligned_u64	steps;
 	__aligned_u64	max_pass;
 	__aligned_u64	wakeups;
 	__aligned_u64	memory;
+};
+
+/**
+ * struct twheel_trim - give memory back (TWHEEL_IOC_TRIM)
+ * @freed: out: bytes
+ *
+ * Frees the memory of timers that are not armed, in chunks of 256 neighbours of which
+ * none is, without closing the wheel.  The memory of words stays.  Generations go
+ * on: no handle of an earlier arming fits a later one.  A signal that kills ends it, and
+ * what other threads arm meanwhile may keep chunks that could be freed: call it again.
+ */
+struct twheel_trim {
+	__aligned_u64	freed;
 };
 
 /* Not in ioctl-number.rst yet; free there as of Linux 7.3. */
@@ -452,5 +522,6 @@ struct twheel_stats {
 #define TWHEEL_IOC_LIST		_IOWR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_list)
 #define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_list)
 #define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x09, struct twheel_stats)
+#define TWHEEL_IOC_TRIM		_IOR(TWHEEL_IOC_MAGIC, 0x0a, struct twheel_trim)
 
 #endif /* _UAPI_LINUX_TWHEEL_H */

@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Expiry: whose time it takes to turn wheels.
+ *
+ * To find out what is due is work that nobody has asked for at that moment, in softirq
+ * context, where it delays everybody else on the CPU.  So it is rationed, by CPU and
+ * then by user, and what the ration does not cover is left to the owners' own calls:
+ * a read or a poll turns its wheel for as long as it takes, in its own time.  There is
+ * no thread, which would compute for one user in the name of another, and for which
+ * close() would have to wait.
+ *
+ *	expirer (one for each CPU and clock: a pinned hrtimer, and a queue of lines)
+ *	   line (a user's wheels of that clock on that CPU, by when they want to be turned)
+ *	      entry (a wheel)
+ *
+ * A CPU has WHEEL_STEP tokens for a span of EXPIRY_SPAN.  A timer costs one, and so
+ * does an event posted to a ring; a visit costs two more, because a wheel with nothing
+ * to do costs time as well.  A user with a line that is due is fresh if none of their
+ * wheels was visited in this span.  Fresh users come first, each in their turn; those who
+ * had a visit already get another while more than EXPIRY_RESERVE tokens are left, which
+ * are for users who come later in the span.  However many wheels a user has, and of
+ * however many clocks, they delay another user's by a few visits.
+ *
+ * On a slow CPU tokens say too little about time, so a span lasts at least EXPIRY_DUTY
+ * times as long as was spent in it, and EXPIRY_SPAN_MAX at the most.  So softirq takes
+ * no more than an eighth of a CPU, as long as no visit takes more than 2.5 ms.  The one
+ * thing that may take longer is to wake who waits: thousands of epolls may watch a wheel,
+ * and no token tells of that.  So each user pays for wake-ups by time: after EXPIRY_CREDIT
+ * of them the user's wheels rest, until EXPIRY_DUTY times as long has passed.
+ *
+ * Each clock has an hrtimer of its own, so that the hrtimer core sees to clocks that
+ * are set and to suspend.  Users who wait for the next span are no longer a matter of
+ * a clock: the monotonic hrtimer is set for them.  The hrtimers are pinned, or the core
+ * would move those of idle CPUs to busy ones, and the wheels with them.
+ *
+ * A wheel waits on the CPU from which it was last wanted earlier than before, or was
+ * turned.  So nothing has to be done when a CPU goes away: its hrtimers go to another
+ * one, and the wheels follow when these fire.
+ *
+ * Locks: the wheel's, then the CPU's, then the hrtimer core's.  Softirq gets to know a
+ * wheel by the CPU's lock, and drops that to take the wheel's.  The wheel's may be taken:
+ * softirq waits for one such lock in a pass, and skips other wheels whose lock is taken
+ * until the next span.  On PREEMPT_RT it waits for none, because there who holds the lock
+ * may have lost the CPU to somebody of a higher priority, for as long as that one likes;
+ * and all that softirq does on this CPU would wait, too.  The CPU's lock is a raw one for
+ * the same reason.  What is left is the lock of a wait queue, and those of the epolls in it:
+ * whatever wakes from softirq there waits for these.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
+
+#include "compat/kernel.h"
+
+#include "expiry.h"
+#include "users.h"
+
+/* What a visit to a wheel costs beside its timers. */
+#define EXPIRY_VISIT	2U
+
+/* Tokens of a span that are left for users who have had no visit in it. */
+#define EXPIRY_RESERVE	16U
+
+/* Timers in a visit, if other users wait; if the same user has other wheels waiting. */
+#define EXPIRY_SHARE	16U
+#define EXPIRY_TURN	4U
+
+/* A span lasts at least this many times the time that was spent in it. */
+#define EXPIRY_DUTY	8U
+
+/*
+ * But no longer than this.  Who spends more than an eighth of it on WHEEL_STEP timers was
+ * held up: a host has taken the CPU away, or the wheel's lock was. ns.
+ */
+#define EXPIRY_SPAN_MAX	20000000U
+
+/*
+ * What a user may owe for wake-ups before the user's wheels rest, so that nobody rests because
+ * a host has taken the CPU away in the middle of one. ns.
+ */
+#define EXPIRY_CREDIT	(50000000ULL * EXPIRY_DUTY)
+
+/* No wake-up is charged for longer than this: the machine has stood still. ns. */
+#define EXPIRY_WAKE_MAX	1000000000ULL
+
+struct expiry_cpu;
+
+/**
+ * struct expirer - what fires for the wheels of a CPU that have one clock
+ * @hrtimer: set for the soonest of @lines; started under the CPU's lock
+ * @cpu: the CPU's part; constant
+ * @clock: which clock; constant
+ * @lines: by the soonest of their wheels; without those that are due; the CPU's lock
+ * @set: what @hrtimer is set to, KTIME_MAX: it is not; the CPU's lock
+ * @ahead: what @clock was ahead of CLOCK_MONOTONIC at that moment, ns; the CPU's lock
+ */
+struct expirer {
+	struct hrtimer		hrtimer;
+	struct expiry_cpu	*cpu;
+	enum twheel_clock	clock;
+	struct timerqueue_head	lines;
+	u64			set;
+	s64			ahead;
+};
+
+/**
+ * struct expiry_cpu - what a CPU may do for wheels
+ * @lock: protects all of it, and the lines of the CPU
+ * @fresh: users with a line that is due who had no visit in this span
+ * @visited: those who had one
+ * @resting: those who have to pay for wake-ups first
+ * @rest_end: when the first of them may have, monotonic ns; KTIME_MAX: there are none
+ * @tokens: that are left in this span
+ * @span: number of the span
+ * @since: when it began, monotonic ns
+ * @refill: when the next one may begin
+ * @spent: time spent in this span, ns
+ * @running: somebody is in a pass, and sets the hrtimers at its end
+ * @expirer: one for each clock
+ */
+struct expiry_cpu {
+	raw_spinlock_t		lock;		/* see above */
+	struct list_head	fresh;
+	struct list_head	visited;
+	struct list_head	resting;
+	u64			rest_end;
+	unsigned int		tokens;
+	unsigned long		span;
+	u64			since;
+	u64			refill;
+	u64			spent;
+	bool			running;
+	struct expirer		expirer[TWHEEL_CLOCKS];
+};
+
+static DEFINE_PER_CPU(struct expiry_cpu, expiry_cpus);
+
+/* Are there users who have to wait for the next span? */
+static bool has_backlog(const struct expiry_cpu *c)
+{
+	lockdep_assert_held(&c->lock);
+	return !list_empty(&c->fresh) || !list_empty(&c->visited);
+}
+
+/*
+ * What the hrtimer has to be set to, or KTIME_MAX, if it fires no later as it is.  One that
+ * is set too soon is left alone: it fires once for nothing, and that is cheaper than to set
+ * it again each time that a wheel needs it no more.  One whose time has passed is about to
+ * fire, and whoever queues wheels until then must not put it off.  But if its clock has been
+ * set since, the hrtimer core may take until the next jiffy to notice: do not rely on it.
+ */
+static u64 expirer_next(struct expirer *e)
+{
+	const struct timerqueue_node *first = timerqueue_getnext(&e->lines);
+	u64 set = e->ahead == clock_ahead(e->clock) ? e->set : KTIME_MAX;
+	u64 next = first ? first->expires : KTIME_MAX;
+
+	lockdep_assert_held(&e->cpu->lock);
+	if (e->clock == TWHEEL_MONOTONIC)
+		next = min(next, max(has_backlog(e->cpu) ? 0 : e->cpu->rest_end,
+				     e->cpu->refill));
+	if (next >= set)
+		return KTIME_MAX;
+	next = max(next, clock_now(e->clock) + EXPIRY_GAP);
+	return next < set ? next : KTIME_MAX;
+}
+
+/* Set an hrtimer of this CPU. */
+static void expirer_start(struct expirer *e, u64 next)
+{
+	lockdep_assert_held(&e->cpu->lock);
+	e->set = next;
+	e->ahead = clock_ahead(e->clock);
+	hrtimer_start(&e->hrtimer, ns_to_ktime(next), HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/* The same, if need be. */
+static void expirer_set(struct expirer *e)
+{
+	u64 next = expirer_next(e);
+
+	if (next != KTIME_MAX)
+		expirer_start(e, next);
+}
+
+/*
+ * The soonest wheel of a line that is not due has changed, or is gone.  No hrtimer is set
+ * for that, because what is there now comes later, and whoever takes a wheel away may be on
+ * another CPU, to which a pinned hrtimer would go.
+ */
+static void line_requeue(struct expiry_line *line)
+{
+	struct expirer *e = line->expirer;
+	const struct timerqueue_node *first = timerqueue_getnext(&line->wheels);
+
+	lockdep_assert_held(&e->cpu->lock);
+	if (!RB_EMPTY_NODE(&line->node.node))
+		timerqueue_del(&e->lines, &line->node);
+	if (!first)
+		return;
+	line->node.expires = first->expires;
+	timerqueue_add(&e->lines, &line->node);
+}
+
+/* A line is not due any more; if its user has no other that is, they wait for no turn. */
+static void line_not_due(struct expiry_line *line)
+{
+	struct expiry_share *share = line->share;
+	bool due = false;
+
+	line->due = false;
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		due |= share->line[i].due;
+	if (!due)
+		list_del_init(&share->list);
+}
+
+/* The soonest wheel of any line has changed, or is gone. */
+static void line_changed(struct expiry_line *line)
+{
+	if (!line->due)
+		line_requeue(line);
+	else if (!timerqueue_getnext(&line->wheels))
+		line_not_due(line);
+}
+
+/**
+ * expiry_dequeue() - let a wheel wait no more
+ * @entry: the wheel's; in a line, or in none
+ *
+ * Context: the wheel's lock is held, and softirqs are disabled unless on PREEMPT_RT.
+ */
+TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
+{
+	struct expiry_line *line = entry->line;
+	struct expiry_cpu *c;
+	bool first;
+
+	lockdep_assert_held(entry->lock);
+	if (!line)
+		return;
+	c = line->expirer->cpu;
+	raw_spin_lock(&c->lock);
+	first = timerqueue_getnext(&line->wheels) == &entry->node;
+	timerqueue_del(&line->wheels, &entry->node);
+	entry->line = NULL;
+	if (first)
+		line_changed(line);
+	raw_spin_unlock(&c->lock);
+}
+
+/**
+ * expiry_queue() - have a wheel turned at a time
+ * @entry: the wheel's; in a line, or in none
+ * @user: whose wheel it is; has shares
+ * @clock: the wheel's
+ * @expires: when, by the host's @clock; what has passed is as soon as possible
+ *
+ * The wheel waits on this CPU from now on.
+ *
+ * Context: the wheel's lock is held, and softirqs are disabled unless on PREEMPT_RT.
+ */
+TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
+			      enum twheel_clock clock, u64 expires)
+{
+	struct expiry_line *line = &this_cpu_ptr(user->shares)->line[clock];
+	struct expiry_cpu *c = line->expirer->cpu;
+
+	expiry_dequeue(entry);
+	raw_spin_lock(&c->lock);
+	entry->expires = expires;
+	entry->node.expires = expires;
+	entry->line = line;
+	if (timerqueue_add(&line->wheels, &entry->node)) {
+		line_changed(line);
+		if (!c->running)
+			expirer_set(line->expirer);
+	}
+	raw_spin_unlock(&c->lock);
+}
+
+/* When a user's rest ends, which may be now. */
+static u64 rests_until(const struct expiry_share *share)
+{
+	return share->paid - min(share->paid, EXPIRY_CREDIT);
+}
+
+/* Those who have rested enough may have visits again. */
+static void end_rests(struct expiry_cpu *c, u64 now)
+{
+	struct expiry_share *share, *next;
+
+	lockdep_assert_held(&c->lock);
+	c->rest_end = KTIME_MAX;
+	/* There are few: each of them has just woken for EXPIRY_CREDIT / EXPIRY_DUTY or more. */
+	list_for_each_entry_safe(share, next, &c->resting, list) {
+		if (rests_until(share) <= now)
+			list_move_tail(&share->list, &c->fresh);
+		else
+			c->rest_end = min(c->rest_end, rests_until(share));
+	}
+}
+
+/* A new span, if it is time for one. */
+static void refill(struct expiry_cpu *c, u64 now)
+{
+	lockdep_assert_held(&c->lock);
+	if (now < c->refill)
+		return;
+	c->tokens = WHEEL_STEP;
+	c->span++;
+	c->since = now;
+	c->refill = now + EXPIRY_SPAN;
+	c->spent = 0;
+	list_splice_tail_init(&c->visited, &c->fresh);
+	if (now >= c->rest_end)
+		end_rests(c, now);
+}
+
+/* Collect the lines that are due by a clock; no more than a span can visit. */
+static void collect(struct expiry_cpu *c, struct expirer *e)
+{
+	struct timerqueue_node *node;
+	u64 now;
+
+	lockdep_assert_held(&c->lock);
+	if (!timerqueue_getnext(&e->lines))
+		return;
+	now = clock_now(e->clock);
+	for (unsigned int i = 0; i < WHEEL_STEP; i++) {
+		struct expiry_line *line;
+
+		node = timerqueue_getnext(&e->lines);
+		if (!node || node->expires > now)
+			break;
+		timerqueue_del(&e->lines, node);
+		line = container_of(node, struct expiry_line, node);
+		line->due = true;
+		if (list_empty(&line->share->list))
+			list_add_tail(&line->share->list, line->share->span == c->span ?
+							  &c->visited : &c->fresh);
+	}
+}
+
+/* Whose turn it is, or NULL. */
+static struct expiry_share *next_share(struct expiry_cpu *c)
+{
+	lockdep_assert_held(&c->lock);
+	if (c->tokens && !list_empty(&c->fresh))
+		return list_first_entry(&c->fresh, struct expiry_share, list);
+	if (c->tokens > EXPIRY_RESERVE && !list_empty(&c->visited))
+		return list_first_entry(&c->visited, struct expiry_share, list);
+	return NULL;
+}
+
+/* The next line of a user that is due, from the clock behind the one visited last. */
+static struct expiry_line *next_line(struct expiry_share *share)
+{
+	do {
+		share->turn = (share->turn + 1) % TWHEEL_CLOCKS;
+	} while (!share->line[share->turn].due);
+	return &share->line[share->turn];
+}
+
+/* Somebody works on a wheel at this moment: look after it again soon. */
+static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_entry *entry)
+{
+	lockdep_assert_held(&c->lock);
+	/* If it waits elsewhere by now, the line may be gone. */
+	if (entry->line != line)
+		return;
+	timerqueue_del(&line->wheels, &entry->node);
+	entry->node.expires = clock_now(line->expirer->clock) + EXPIRY_SPAN;
+	timerqueue_add(&line->wheels, &entry->node);
+}
+
+/*
+ * Turn a wheel, if it still waits in the line when its lock is held.  Returns how many
+ * timers and events that were, and adds to @woken how long it took to wake who waits.  On
+ * PREEMPT_RT a task of a higher priority may run in the middle of that, perhaps the one that
+ * was woken; then nothing is added, because the user is not to pay for that task's time.
+ */
+static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
+			  unsigned int budget, u64 *woken)
+	__releases(entry->lock)
+{
+	unsigned int done = 0;
+	unsigned long switches;
+	bool news = false;
+	u64 start;
+
+	lockdep_assert_held(entry->lock);
+	if (entry->line == line) {
+		expiry_dequeue(entry);
+		done = entry->turn(entry, budget, &news);
+	}
+	spin_unlock(entry->lock);
+	if (news) {
+		switches = current->nivcsw + current->nvcsw;
+		start = ktime_get_ns();
+		entry->wake(entry);
+		if (current->nivcsw + current->nvcsw == switches)
+			*woken += ktime_get_ns() - start;
+	}
+	return done;
+}
+
+/* Does the same user have wheels of other clocks that are due? */
+static bool others_due(const struct expiry_share *share, const struct expiry_line *line)
+{
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		if (share->line[i].due && &share->line[i] != line)
+			return true;
+	return false;
+}
+
+/* A user has woken who waits: that has to be paid for. */
+static void pay(struct expiry_share *share, u64 now, u64 woken)
+{
+	share->paid = max(share->paid, now) + EXPIRY_DUTY * min(woken, EXPIRY_WAKE_MAX);
+}
+
+/* Does a user have to rest?  Then the user's wheels wait for the end of it. */
+static bool has_to_rest(struct expiry_cpu *c, struct expiry_share *share, u64 now)
+{
+	lockdep_assert_held(&c->lock);
+	if (rests_until(share) <= now)
+		return false;
+	list_move_tail(&share->list, &c->resting);
+	c->rest_end = min(c->rest_end, rests_until(share));
+	return true;
+}
+
+/*
+ * Visit the wheels that are due, as far as the tokens reach.  A pass that takes long is the
+ * last one of its span.
+ */
+static void pass(struct expiry_cpu *c, u64 start)
+	__must_hold(&c->lock)
+{
+	bool may_wait = !IS_ENABLED(CONFIG_PREEMPT_RT);
+	struct expiry_share *share;
+
+	lockdep_assert_held(&c->lock);
+	while ((share = next_share(c))) {
+		struct expiry_line *line = next_line(share);
+		struct timerqueue_node *first = timerqueue_getnext(&line->wheels), *second;
+		u64 now = clock_now(line->expirer->clock), woken = 0;
+		unsigned int budget = EXPIRY_TURN, cost = EXPIRY_VISIT;
+		struct expiry_entry *entry;
+
+		if (has_to_rest(c, share, start))
+			continue;
+		if (first->expires > now) {
+			line_not_due(line);
+			line_requeue(line);
+			c->tokens--;
+			continue;
+		}
+		share->span = c->span;
+		list_move_tail(&share->list, &c->visited);
+		second = timerqueue_iterate_next(first);
+		if ((!second || second->expires > now) && !others_due(share, line)) {
+			bool alone = list_empty(&c->fresh) && list_is_singular(&c->visited);
+
+			budget = alone ? WHEEL_STEP : EXPIRY_SHARE;
+		}
+		budget = c->tokens > cost ? min(budget, c->tokens - cost) : 1;
+		entry = container_of(first, struct expiry_entry, node);
+		raw_spin_unlock(&c->lock);
+		if (spin_trylock(entry->lock)) {
+			cost += visit(line, entry, budget, &woken);
+			raw_spin_lock(&c->lock);
+		} else if (may_wait) {
+			may_wait = false;
+			spin_lock(entry->lock);
+			cost += visit(line, entry, budget, &woken);
+			raw_spin_lock(&c->lock);
+		} else {
+			raw_spin_lock(&c->lock);
+			skip(c, line, entry);
+		}
+		/* The user may be gone by now; but the share is there until softirq ends. */
+		if (woken)
+			pay(share, start, woken);
+		c->tokens -= min(c->tokens, cost);
+		if (ktime_get_ns() - start > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
+			c->tokens = 0;
+	}
+}
+
+static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
+{
+	struct expirer *e = container_of(hrtimer, struct expirer, hrtimer);
+	enum hrtimer_restart restart = HRTIMER_NORESTART;
+	struct expiry_cpu *c = e->cpu;
+	u64 start = ktime_get_ns(), next;
+	bool set_back = false;
+
+	rcu_read_lock();
+	raw_spin_lock(&c->lock);
+	if (!hrtimer_is_queued(hrtimer)) {
+		/*
+		 * Called before its time: the clock was set back meanwhile.  The hrtimer
+		 * core goes on by the time before, so that what is set from here may be
+		 * due by that, again and again.
+		 */
+		set_back = clock_now(e->clock) < e->set && clock_settable(e->clock);
+		e->set = KTIME_MAX;
+	}
+	/*
+	 * When a CPU goes away, its hrtimers go to others, which may call them at the same
+	 * time.  The one that is in a pass sets this hrtimer too, at its end.
+	 */
+	if (c->running)
+		goto out;
+	c->running = true;
+	refill(c, start);
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		collect(c, &c->expirer[i]);
+	pass(c, start);
+	c->spent += ktime_get_ns() - start;
+	c->refill = max(c->refill,
+			c->since + min_t(u64, EXPIRY_DUTY * c->spent, EXPIRY_SPAN_MAX));
+	c->running = false;
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		if (&c->expirer[i] != e)
+			expirer_set(&c->expirer[i]);
+	next = expirer_next(e);
+	if (next == KTIME_MAX)
+		goto out;
+	if (set_back) {
+		/* The monotonic hrtimer sets this one, when the core knows the new time. */
+		struct expirer *m = &c->expirer[TWHEEL_MONOTONIC];
+
+		next = ktime_get_ns() + EXPIRY_GAP;
+		if (next < m->set)
+			expirer_start(m, next);
+		goto out;
+	}
+	/* To restart it is cheaper, unless somebody has started it meanwhile. */
+	if (hrtimer_is_queued(hrtimer)) {
+		expirer_start(e, next);
+	} else {
+		e->set = next;
+		e->ahead = clock_ahead(e->clock);
+		hrtimer_set_expires(hrtimer, ns_to_ktime(next));
+		restart = HRTIMER_RESTART;
+	}
+out:
+	raw_spin_unlock(&c->lock);
+	rcu_read_unlock();
+	return restart;
+}
+
+/**
+ * expiry_shares_alloc() - a new user's share of each CPU
+ *
+ * Return: for free_percpu(), when no wheel of the user waits; or NULL.  Sleeps.
+ */
+TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
+{
+	struct expiry_share __percpu *shares = alloc_percpu_gfp(struct expiry_share, GFP_CHARGED);
+	int cpu;
+
+	if (!shares)
+		return NULL;
+	for_each_possible_cpu(cpu) {
+		struct expiry_share *share = per_cpu_ptr(shares, cpu);
+
+		INIT_LIST_HEAD(&share->list);
+		for (int i = 0; i < TWHEEL_CLOCKS; i++) {
+			struct expiry_line *line = &share->line[i];
+
+			line->expirer = &per_cpu(expiry_cpus, cpu).expirer[i];
+			line->share = share;
+			timerqueue_init(&line->node);
+			timerqueue_init_head(&line->wheels);
+		}
+	}
+	return shares;
+}
+
+/* Before there are wheels. */
+TWHEEL_PART void expiry_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct expiry_cpu *c = &per_cpu(expiry_cpus, cpu);
+
+		raw_spin_lock_init(&c->lock);
+		INIT_LIST_HEAD(&c->fresh);
+		INIT_LIST_HEAD(&c->visited);
+		INIT_LIST_HEAD(&c->resting);
+		c->rest_end = KTIME_MAX;
+		for (int i = 0; i < TWHEEL_CLOCKS; i++) {
+			struct expirer *e = &c->expirer[i];
+
+			e->cpu = c;
+			e->clock = i;
+			e->set = KTIME_MAX;
+			timerqueue_init_head(&e->lines);
+			hrtimer_setup(&e->hrtimer, expirer_fire, clock_ids[i],
+				      HRTIMER_MODE_ABS_PINNED_SOFT);
+		}
+	}
+}
+
+/* When there are no wheels any more.  Sleeps. */
+TWHEEL_PART void expiry_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		for (int i = 0; i < TWHEEL_CLOCKS; i++)
+			hrtimer_cancel(&per_cpu(expiry_cpus, cpu).expirer[i].hrtimer);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * fork() copies a mutex as it is. A child has one thread, so a lock that another thread
+ * of the parent held then would never be released in it: so fork() waits until it has all
+ * of them.
+ */
+#include <errno.h>
+
+#include "handle.h"
+
+/* Of all handles. It is taken before the lock of any of them. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct twheel *handles;
+
+static void before(void)
+{
+	pthread_mutex_lock(&lock);
+	for (struct twheel *w = handles; w; w = w->next)
+		pthread_mutex_lock(&w->lock);
+}
+
+/* In the parent, and in the child, where the same thread goes on. */
+static void after(void)
+{
+	for (struct twheel *w = handles; w; w = w->next)
+		pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&lock);
+}
+
+int twheel_fork_add(struct twheel *w)
+{
+	static bool registered;
+
+	pthread_mutex_lock(&lock);
+	if (!registered && pthread_atfork(before, after, after)) {
+		pthread_mutex_unlock(&lock);
+		return -ENOMEM;
+	}
+	registered = true;
+	w->next = handles;
+	if (w->next)
+		w->next->link = &w->next;
+	w->link = &handles;
+	handles = w;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void twheel_fork_remove(struct twheel *w)
+{
+	pthread_mutex_lock(&lock);
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of a wheel's timers.
+ *
+ * A wheel starts with none.  An arm that needs some is told so, drops the lock, and
+ * comes here: memory is added in chunks for 256 timers, and in levels, and is never
+ * copied or moved.  Words need theirs before the first store, so setup takes it.
+ *
+ * All of it is charged to the cgroup of the caller, and counted for the wheel's user.
+ */
+#include <linux/sched/signal.h>
+
+#include "memory.h"
+
+/**
+ * struct supply - memory for a chunk of timers, before the wheel has it
+ * @directory: for all chunks, if this is the first
+ * @chunk: for the timers
+ */
+struct supply {
+	struct wheel_chunk	*directory;
+	struct wheel_chunk	chunk;
+};
+
+static int supply_take(struct supply *s, const struct wheel *w, struct twheel_user *user)
+{
+	int ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
+
+	*s = (struct supply){};
+	if (ret)
+		return ret;
+	if (!w->chunk) {
+		s->directory = wheel_directory_alloc(w);
+		if (!s->directory)
+			goto nomem;
+	}
+	s->chunk = wheel_chunk_alloc();
+	if (s->chunk.node)
+		return 0;
+nomem:
+	kvfree(s->directory);
+	user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
+	return -ENOMEM;
+}
+
+/* The wheel's own from now on. */
+static void supply_give(const struct supply *s, struct wheel *w, u32 id)
+{
+	if (s->directory)
+		wheel_add_directory(w, s->directory);
+	wheel_add_chunk(w, id, s->chunk);
+}
+
+static int add_chunk(struct twheel *tw, u32 id)
+{
+	struct wheel *w = &tw->timers.wheel;
+	struct supply supply;
+	int ret;
+
+	lockdep_assert_held(&tw->grow);
+	/* Somebody else has added it, or a setup came in between: the arm is tried again. */
+	if (id >= w->capacity || wheel_has(w, id))
+		return 0;
+	ret = supply_take(&supply, w, tw->user);
+	if (ret)
+		return ret;
+	twheel_lock(tw);
+	supply_give(&supply, w, id);
+	twheel_unlock(tw);
+	/* Pairs with the acquire in twheel_use(). */
+	smp_store_release(&tw->used, true);
+	return 0;
+}
+
+static int add_level(struct twheel *tw)
+{
+	struct wheel *w = &tw->timers.wheel;
+	struct wheel_slot *slots;
+
+	lockdep_assert_held(&tw->grow);
+	/* Somebody else has added the last one. */
+	if (w->nr_levels == w->max_levels)
+		return 0;
+	slots = wheel_level_alloc(w);
+	if (!slots)
+		return -ENOMEM;
+	twheel_lock(tw);
+	wheel_add_level(w, slots);
+	twheel_unlock(tw);
+	return 0;
+}
+
+/**
+ * memory_grow() - give a wheel what an arm has told that it needs
+ * @tw: the wheel; used, so that it is known who pays
+ * @need: what timers_arm() says
+ *
+ * Return: 0: try again; -ENOMEM, -EDQUOT; -EINTR: the caller is killed.  Sleeps.
+ */
+TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
+{
+	int ret;
+
+	cond_resched();
+	/* A search for an id may take millions of steps, one for each 64 of them. */
+	if (need->what == TIMERS_NEED_NOTHING)
+		return fatal_signal_pending(current) ? -EINTR : 0;
+	ret = mutex_lock_killable(&tw->grow);
+	if (ret)
+		return ret;
+	switch (need->what) {
+	case TIMERS_NEED_NOTHING:
+		break;
+	case TIMERS_NEED_CHUNK:
+		ret = add_chunk(tw, need->id);
+		break;
+	case TIMERS_NEED_LEVEL:
+		ret = add_level(tw);
+		break;
+	}
+	mutex_unlock(&tw->grow);
+	return ret;
+}
+
+/* A page of words, and the chunk of their timers. */
+static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
+{
+	struct twheel_word *page = words_alloc();
+	struct supply supply;
+	int ret;
+
+	if (!page)
+		return -ENOMEM;
+	ret = supply_take(&supply, &ts->wheel, user);
+	if (ret) {
+		words_free(page);
+		return ret;
+	}
+	supply_give(&supply, &ts->wheel, id);
+	words_add(ts, id, page);
+	return 0;
+}
+
+/**
+ * memory_set_up() - take all the memory that words and their timers will need
+ * @ts: the timers; nobody else knows them yet
+ * @user: who pays
+ * @first: the first id with a word, a multiple of 256
+ * @nr: how many
+ *
+ * A look can't wait for memory.  So the lowest levels are there from the start as
+ * well; what is further off than they reach is looked at on the way.
+ *
+ * Return: 0; -ENOMEM, -EDQUOT, -EINTR: then memory_free() gives back what there is.
+ * Sleeps.
+ */
+TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user, u32 first, u32 nr)
+{
+	unsigned int levels = min(ts->wheel.max_levels, WORDS_LEVELS);
+	struct twheel_word **directory = words_directory_alloc(ts);
+	int ret;
+
+	if (!directory)
+		return -ENOMEM;
+	words_add_directory(ts, directory);
+	for (u32 id = first; id - first < nr; id += WHEEL_CHUNK_TIMERS) {
+		ret = add_words(ts, user, id);
+		if (ret)
+			return ret;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	while (ts->wheel.nr_levels < levels) {
+		struct wheel_slot *slots = wheel_level_alloc(&ts->wheel);
+
+		if (!slots)
+			return -ENOMEM;
+		wheel_add_level(&ts->wheel, slots);
+	}
+	return 0;
+}
+
+/**
+ * memory_trim() - give back the memory of timers that are idle
+ * @tw: the wheel
+ *
+ * Only a signal that kills ends it early: who is interrupted often would never get to
+ * the end, for there is no cursor to go on from.
+ *
+ * Return: how many bytes.  Sleeps.
+ */
+TWHEEL_PART u64 memory_trim(struct twheel *tw)
+{
+	struct timers_trim trim = {};
+	struct wheel_chunk chunk;
+	u64 freed = 0;
+
+	if (mutex_lock_killable(&tw->grow))
+		return 0;
+	do {
+		twheel_lock(tw);
+		chunk = timers_trim(&tw->timers, &trim);
+		twheel_unlock(tw);
+		if (chunk.node) {
+			wheel_chunk_free(chunk);
+			user_uncharge_timers(tw->user, WHEEL_CHUNK_TIMERS);
+			freed += WHEEL_CHUNK_BYTES;
+		}
+		cond_resched();
+	} while (trim.id < tw->timers.wheel.capacity && !fatal_signal_pending(current));
+	mutex_unlock(&tw->grow);
+	return freed;
+}
+
+/**
+ * memory_free() - give all memory of timers back
+ * @ts: the timers; nobody else knows them any more
+ * @user: who has paid
+ *
+ * Sleeps.
+ */
+TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
+{
+	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
+	words_destroy(ts);
+	wheel_destroy(&ts->wheel);
+}

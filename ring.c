@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's side of the event ring: events that are delivered in shared memory.
+ *
+ * The kernel never reads back what it wrote there.  Of what the consumer writes it reads
+ * the head alone, to see how much room there is.
+ */
+#include "ring.h"
+
+static_assert(sizeof(struct twheel_entry) * WORDS_PER_PAGE == WORDS_PAGE);
+static_assert(TWHEEL_RING_HEADER == WORDS_PAGE);
+
+/**
+ * ring_alloc() - make an empty ring
+ * @ring: all zeroes
+ * @entries: a power of two, at least WORDS_PER_PAGE
+ *
+ * Return: 0 or -ENOMEM.  Sleeps.
+ */
+TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries)
+{
+	struct twheel_ring *header;
+
+	ring->page = wheel_array_alloc(entries / WORDS_PER_PAGE * sizeof(*ring->page));
+	if (!ring->page)
+		return -ENOMEM;
+	ring->entries = entries;
+	for (u32 i = 0; i < entries / WORDS_PER_PAGE; i++) {
+		ring->page[i] = (struct twheel_entry *)words_alloc();
+		if (!ring->page[i])
+			goto nomem;
+		cond_resched();
+	}
+	header = (struct twheel_ring *)words_alloc();
+	if (!header)
+		goto nomem;
+	header->entries = entries;
+	ring->header = header;
+	return 0;
+
+nomem:
+	ring_free(ring);
+	return -ENOMEM;
+}
+
+/* Free a ring, or none; leaves it all zeroes.  Sleeps. */
+TWHEEL_PART void ring_free(struct ring *ring)
+{
+	for (u32 i = 0; i < ring->entries / WORDS_PER_PAGE; i++)
+		words_free(ring->page[i]);
+	kvfree(ring->page);
+	words_free(ring->header);
+	*ring = (struct ring){};
+}
+
+/* Bytes that the ring takes. */
+TWHEEL_PART size_t ring_memory(const struct ring *ring)
+{
+	u32 pages = ring->entries / WORDS_PER_PAGE;
+
+	return ring->header ? (pages + 1) * WORDS_PAGE + pages * sizeof(*ring->page) : 0;
+}
+
+/*
+ * How many entries can be written.  None if the consumer's head makes no sense: it has
+ * to mend that itself, and harms nobody else.
+ */
+static u32 ring_room(struct ring *ring)
+{
+	u32 used;
+
+	/* Pairs with the consumer's release: it has read what is overwritten now. */
+	ring->head = smp_load_acquire(&ring->header->head);
+	used = ring->tail - ring->head;
+	return used < ring->entries ? ring->entries - used : 0;
+}
+
+/**
+ * ring_has_entries() - had the consumer left entries in the ring?
+ * @ring: the ring, after ring_post()
+ *
+ * Return: true or false.
+ */
+TWHEEL_PART bool ring_has_entries(const struct ring *ring)
+{
+	return ring->head != ring->tail;
+}
+
+/**
+ * ring_more() - would another ring_post() find an event, and room for it?
+ * @ring: the ring, after ring_post()
+ * @ts: the timers
+ *
+ * If ring_post() has written nothing and this is so, stale events were in the way: who
+ * has been asked for events drops the lock and calls it again.
+ *
+ * Return: true or false.
+ */
+TWHEEL_PART bool ring_more(const struct ring *ring, const struct timers *ts)
+{
+	return timers_expired(ts) && ring->tail - ring->head < ring->entries;
+}
+
+/*
+ * Write the event of a timer into the ring, as entry @number.  A stale one is not written,
+ * and its timer goes on by what is wanted now; returns whether it was written.
+ */
+static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number, u64 now)
+{
+	u64 overruns, most = ~0U >> TWHEEL_ENTRY_OVERRUNS;
+	struct twheel_word *word = word_of(ts, id);
+	const u32 at = number & (ring->entries - 1);
+	struct timer *t = timer_of(ts, id);
+	bool last;
+
+	/* Every timer of a wheel with a ring has a word, but nothing here relies on it. */
+	if (word && word_deadline(word) != t->deadline) {
+		word_restart(ts, id, word);
+		return false;
+	}
+	overruns = min(overruns_of(t, t->deadline, now), most);
+	last = !t->interval || (t->count && overruns + 1 >= t->count);
+	ring->page[at / WORDS_PER_PAGE][at % WORDS_PER_PAGE] = (struct twheel_entry){
+		.id	  = id,
+		.flags	  = overruns << TWHEEL_ENTRY_OVERRUNS | (last ? TWHEEL_EVENT_LAST : 0),
+		.deadline = t->deadline,
+	};
+	ts->delivered++;
+	ts->overruns += overruns;
+	t->deadline = TIMER_NONE;
+	return true;
+}
+
+/**
+ * ring_post() - move events from the due queue into the ring
+ * @ring: the ring
+ * @ts: the timers, turned to @now
+ * @now: ns
+ * @most: how many to take
+ *
+ * Takes at most @most of them, and WHEEL_STEP, stale ones included.  The promises of these timers
+ * were raised when they came into the queue, so that a consumer who sees an entry sees
+ * the raised promise as well, and calls for what it arms next.
+ *
+ * Return: how many were written; ring_more() tells if there may be more.
+ */
+TWHEEL_PART unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now,
+				   unsigned int most)
+{
+	unsigned int written = 0, done = 0, nr;
+	u32 ids[WHEEL_STEP], room, waiting;
+
+	most = min(most, WHEEL_STEP);
+	ts->ring = ring->header;
+	waiting = timers_expired(ts);
+	if (waiting) {
+		WRITE_ONCE(ring->header->waiting, waiting);
+		/*
+		 * Pairs with the consumer's barrier between its store of head and its load
+		 * of waiting: either there is seen to be room, or that something waits.
+		 */
+		smp_mb();
+	}
+	room = ring_room(ring);
+	while ((nr = wheel_take_due(&ts->wheel, ids, min(room - written, most - done)))) {
+		for (unsigned int i = 0; i < nr; i++)
+			written += ring_write(ring, ts, ids[i], ring->tail + written, now);
+		done += nr;
+	}
+	ring->tail += written;
+	/* Pairs with the consumer's acquire: it sees the entries, and the raise. */
+	smp_store_release(&ring->header->tail, ring->tail);
+	waiting = timers_expired(ts);
+	/*
+	 * Timers are due that were not found yet.  A consumer that calls finds them, which is
+	 * sooner than if it slept until softirq has done so and wakes it.
+	 */
+	if (!waiting && (timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, ts->turned)))
+		waiting = 1;
+	WRITE_ONCE(ring->header->waiting, waiting);
+	return written;
+}

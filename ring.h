@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The event ring: how a daemon takes events without a system call.
+ */
+#ifndef TWHEEL_RING_H
+#define TWHEEL_RING_H
+
+#include "words.h"
+
+/**
+ * struct ring - the kernel's side of the event ring
+ * @header: shared
+ * @page: of the entries, 256 to each; shared
+ * @entries: a power of two
+ * @tail: entries written; what stands in @header is for the consumer only
+ * @head: entries taken, as last seen
+ */
+struct ring {
+	struct twheel_ring	*header;
+	struct twheel_entry	**page;
+	u32			entries;
+	u32			tail;
+	u32			head;
+};
+
+TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries);
+TWHEEL_PART void ring_free(struct ring *ring);
+TWHEEL_PART size_t ring_memory(const struct ring *ring);
+TWHEEL_PART bool ring_has_entries(const struct ring *ring);
+TWHEEL_PART bool ring_more(const struct ring *ring, const struct timers *ts);
+TWHEEL_PART unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now,
+				   unsigned int most);
+
+#endif /* TWHEEL_RING_H */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the device does for the wheel and the timers that it owns: it gives them
+ * memory on demand, and has an order of calls around an arm, a read and the passing
+ * of time.  Here it is once for all tests and benchmarks without a device, in user
+ * space and in the kernel.  Like the wheel itself it has no locks.
+ */
+#ifndef TWHEEL_TESTS_OWNER_H
+#define TWHEEL_TESTS_OWNER_H
+
+#include "../timers.h"
+#include "../words.h"
+
+/* Memory.  All of these return false if there is none to be had. */
+
+/* For an id and its neighbours, unless it is there. */
+static inline bool owner_add_chunk(struct wheel *w, u32 id)
+{
+	struct wheel_chunk *directory, chunk;
+
+	if (!w->chunk) {
+		directory = wheel_directory_alloc(w);
+		if (!directory)
+			return false;
+		wheel_add_directory(w, directory);
+	}
+	if (wheel_has(w, id))
+		return true;
+	chunk = wheel_chunk_alloc();
+	if (!chunk.node)
+		return false;
+	wheel_add_chunk(w, id, chunk);
+	return true;
+}
+
+/* For all ids. */
+static inline bool owner_add_chunks(struct wheel *w)
+{
+	for (u32 id = 0; id < w->capacity; id += WHEEL_CHUNK_TIMERS) {
+		if (!owner_add_chunk(w, id))
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+
+/* Up to a number of levels. */
+static inline bool owner_add_levels(struct wheel *w, unsigned int levels)
+{
+	while (w->nr_levels < levels) {
+		struct wheel_slot *slots = wheel_level_alloc(w);
+
+		if (!slots)
+			return false;
+		wheel_add_level(w, slots);
+	}
+	return true;
+}
+
+/* The levels that a tick needs. */
+static inline bool owner_add_reach(struct wheel *w, u64 tick)
+{
+	while (wheel_level_missing(w, wheel_level(w, tick)))
+		if (!owner_add_levels(w, w->nr_levels + 1))
+			return false;
+	return true;
+}
+
+/* What an arm needs before it can be done. */
+static inline bool owner_add(struct wheel *w, const struct timers_need *need)
+{
+	if (need->what == TIMERS_NEED_CHUNK)
+		return owner_add_chunk(w, need->id);
+	return need->what != TIMERS_NEED_LEVEL || owner_add_levels(w, w->nr_levels + 1);
+}
+
+/* The words of an id and its neighbours. */
+static inline bool owner_add_words(struct timers *ts, u32 id)
+{
+	struct twheel_word **directory, *page;
+
+	if (!ts->word) {
+		directory = words_directory_alloc(ts);
+		if (!directory)
+			return false;
+		words_add_directory(ts, directory);
+	}
+	page = words_alloc();
+	if (!page)
+		return false;
+	words_add(ts, id & ~(WORDS_PER_PAGE - 1), page);
+	return true;
+}
+
+/* Calls */
+
+/* Arm a timer; returns 0 or an errno, as the ABI says. */
+static inline int owner_arm(struct timers *ts, struct twheel_op *op, u64 now)
+{
+	int ret = timers_check_arm(ts, op);
+	struct timers_need need = {};
+
+	if (ret)
+		return ret;
+	timers_turn(ts, now);
+	while ((ret = timers_arm(ts, op, now, &need)) == -EAGAIN)
+		if (!owner_add(&ts->wheel, &need))
+			return -ENOMEM;
+	return ret;
+}
+
+/* Cancel a timer; returns 0 or an errno, as the ABI says. */
+static inline int owner_cancel(struct timers *ts, struct twheel_op *op)
+{
+	int ret = timers_check_cancel(ts, op);
+
+	return ret ? ret : timers_cancel(ts, op);
+}
+
+/* Find all that is due; returns how many timers that took. */
+static inline u64 owner_advance(struct timers *ts, u64 now)
+{
+	u64 handled = 0;
+	u32 done;
+
+	do {
+		done = timers_advance(ts, now, WHEEL_STEP);
+		handled += done;
+	} while (done == WHEEL_STEP);
+	return handled;
+}
+
+/* Read an event that counts; false if there is none. */
+static inline bool owner_read(struct timers *ts, struct twheel_event *event, u64 now)
+{
+	timers_turn(ts, now);
+	while (timers_claim(ts, event, 1, now))
+		if (timers_commit(ts, event, 1, ts->claims, now))
+			return true;
+	return false;
+}
+
+#endif /* TWHEEL_TESTS_OWNER_H */

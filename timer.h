@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a timer is: the record that is kept of it, how its times become ticks, the
+ * states that it can be in, and how it gets from one to the next.
+ *
+ * The list that a timer's node is in and its deadline together tell its state:
+ *
+ *	list		deadline		state
+ *	filed		its next		pending; expired, if its tick has come
+ *	due queue	of its event		expired
+ *	none		of what was told	claimed: a read or a drain holds it
+ *	none or pool	TIMER_NONE		idle; its event may be in the ring
+ *	none or pool	TIMER_DELIVERED		delivered
+ *
+ * What a claimed timer does not need of its node says more of the claim: its number is
+ * @next, and @expiry tells when the event was found, or, with WHEEL_NEVER, that a drain has
+ * taken the timer before it was due.
+ *
+ * All of it is inline, because the words, the ring and the calls are each made of
+ * these few steps.  Like wheel.h it has no locks of its own.
+ */
+#ifndef TWHEEL_TIMER_H
+#define TWHEEL_TIMER_H
+
+#ifdef __KERNEL__
+#include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/nospec.h>
+#endif
+
+#include "wheel.h"
+#include "uapi/linux/twheel.h"
+
+/**
+ * struct timer - what is kept of a timer beside its node in the wheel
+ * @cookie: the daemon's, handed back in events
+ * @deadline: ns; next one, or that of the event which waits.  Or TIMER_NONE, or
+ *	TIMER_DELIVERED.
+ * @interval: ns; 0 for a one-shot
+ * @generation: of the last arming; 0 before the first
+ * @count: expirations left; 0: no limit.  When the last of them has been told, the
+ *	interval goes too: the timer is a one-shot until it is armed with another
+ * @slack: in ticks, as slack_encode() packs it
+ *
+ * 32 bytes, two to a cache line.  With the wheel's 16 that is all there is of
+ * a timer.
+ */
+struct timer {
+	u64	cookie;
+	u64	deadline;
+	u64	interval;
+	u32	generation;
+	u32	count : 24;
+	u32	slack : 8;
+};
+
+/* Not armed. */
+#define TIMER_NONE		0ULL
+/* Not armed; its last event was delivered. */
+#define TIMER_DELIVERED		(~0ULL)
+
+/**
+ * struct timers - a wheel and its timers
+ * @wheel: by tick
+ * @tick: ns
+ * @reciprocal: 2^64 / @tick, rounded down
+ * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
+ *	the clock was set back so far
+ * @now: the time that the owner has passed in last, ns
+ * @turned: the wheel's tick at the time that the owner has passed in last.  The wheel
+ *	itself may be behind that, by what is due and was not found yet
+ * @news: events have come into the due queue; for the owner to wake who waits for them,
+ *	and to clear it
+ * @settable: the clock may be set back, to 0 even; for the owner to say, after
+ *	timers_setup()
+ * @word: the pages of words, one for each chunk; NULL until there are some
+ * @nr_words: pages of words
+ * @ring: the shared header of the ring that events go to, from the first ring_post()
+ *	on; else NULL
+ * @fresh: ids from here on are the pool's when they are free; those below are
+ *	left to the daemon until the pool is empty
+ * @search: below this id goes on the search for those that are free again because
+ *	a store has cancelled them; 0: from the top
+ * @passed: ids that were passed over since the lock was last given up for that
+ * @claims: claims made so far; the number of the last one.  A claimed timer keeps it in
+ *	its node, as @next
+ * @trimmed: the highest generation of all timers whose memory was given back; all new
+ *	ones are higher
+ * @arms: arms and moves, counted
+ * @cancels: cancels of armed timers, counted
+ * @fired: expirations found, counted
+ * @delivered: events handed out, counted
+ * @overruns: periods counted in these events
+ */
+struct timers {
+	struct wheel	wheel;
+	u64		tick;
+	u64		reciprocal;
+	u64		shift;
+	u64		now;
+	u64		turned;
+	struct twheel_word **word;
+	u32		nr_words;
+	struct twheel_ring *ring;
+	bool		news;
+	bool		settable;
+	u32		fresh;
+	u32		search;
+	u32		passed;
+	u32		claims;
+	u32		trimmed;
+	u64		arms;
+	u64		cancels;
+	u64		fired;
+	u64		delivered;
+	u64		overruns;
+};
+
+/**
+ * struct timers_need - what an arm needs before it can be done
+ * @what: memory for @id; another level; or just another try, with the lock dropped in
+ *	between
+ * @id: with TIMERS_NEED_CHUNK, for which timer
+ * @searched: how many ids the caller's arms have looked at since they last found one that
+ *	is free; all zeroes to begin
+ */
+struct timers_need {
+	enum {
+		TIMERS_NEED_NOTHING,
+		TIMERS_NEED_CHUNK,
+		TIMERS_NEED_LEVEL,
+	}	what;
+	u32	id;
+	u32	searched;
+};
+
+/*
+ * An id that somebody outside has named, after it was compared with the capacity: no
+ * processor speculates beyond the wheel's own memory with it.
+ */
+static inline u32 known_id(const struct timers *ts, u32 id)
+{
+	return array_index_nospec(id, ts->wheel.capacity);
+}
+
+/* Times and ticks */
+
+/* Ticks that have begun at a time; exact, and without a division. */
+static inline u64 ticks_of(const struct timers *ts, u64 ns)
+{
+	u64 ticks = mul_u64_u64_shr(ns, ts->reciprocal, 64);
+
+	/* The reciprocal is rounded down, so this may be one too few. */
+	return ticks + (ns - ticks * ts->tick >= ts->tick);
+}
+
+/*
+ * Slack is kept in 8 bits, in ticks: up to 7 exactly, from there on the 4
+ * highest bits and how far to shift them.
+ */
+static inline unsigned int slack_encode(u64 ticks)
+{
+	unsigned int shift;
+
+	if (ticks < 8)
+		return ticks;
+	shift = fls64(ticks) - 4;
+	if (shift > 30)
+		return 255;
+	return (shift + 1) << 3 | ((ticks >> shift) & 7);
+}
+
+static inline u64 slack_decode(unsigned int slack)
+{
+	return slack < 8 ? slack : (8ULL | (slack & 7)) << ((slack >> 3) - 1);
+}
+
+/*
+ * The tick at which a timer with this deadline is due: the first at or past it.  With
+ * slack it may come later, and is the roundest in reach: timers that are due at about
+ * the same time then share a tick, and a wake-up.
+ */
+static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int slack)
+{
+	u64 begun = ticks_of(ts, deadline);
+	u64 first = begun + (begun * ts->tick != deadline);
+	u64 last = begun + slack_decode(slack);
+
+	if (last <= first)
+		return first;
+	/*
+	 * The roundest of them has zeroes below the highest bit in which the last of them
+	 * differs from the tick before the first.
+	 */
+	return last & (~0ULL << (fls64((first - 1) ^ last) - 1));
+}
+
+/*
+ * The tick by which the wheel files a deadline.  It lies ahead of the wheel's time, because
+ * the wheel takes no other, also if a clock was set back so often that ticks overflow.
+ */
+static inline u64 file_tick(const struct timers *ts, u64 deadline, unsigned int slack)
+{
+	return max(expiry_of(ts, deadline, slack) + ts->shift, ts->wheel.at + 1);
+}
+
+/* The sum of two times; what would be beyond the last of all times is that one. */
+static inline u64 add_times(u64 a, u64 b)
+{
+	return min_t(u64, a + b, KTIME_MAX);
+}
+
+/* Has the tick of a deadline come?  The wheel may not have found that yet. */
+static inline bool tick_passed(const struct timers *ts, u64 deadline, unsigned int slack)
+{
+	return expiry_of(ts, deadline, slack) + ts->shift <= ts->turned;
+}
+
+/* Periods beyond the first that an event with this deadline would tell, if read now. */
+static inline u64 overruns_of(const struct timer *t, u64 deadline, u64 now)
+{
+	u64 overruns = 0;
+
+	if (t->interval && now >= deadline && now - deadline >= t->interval)
+		overruns = div64_u64(now - deadline, t->interval);
+
+	return t->count ? min(overruns, (u64)t->count - 1) : overruns;
+}
+
+/* How many events wait to be read. */
+static inline u32 timers_expired(const struct timers *ts)
+{
+	return ts->wheel.queue[WHEEL_DUE - 1].count;
+}
+
+/**
+ * timers_next() - when timers_advance() must be called
+ * @ts: the timers
+ *
+ * Return: ns; KTIME_MAX: never; 0: at once.
+ */
+static inline u64 timers_next(const struct timers *ts)
+{
+	u64 next = wheel_next(&ts->wheel);
+
+	if (next <= ts->shift)
+		return 0;
+	next -= ts->shift;
+	return next < KTIME_MAX / ts->tick ? next * ts->tick : KTIME_MAX;
+}
+
+/* States */
+
+static inline struct timer *timer_of(const struct timers *ts, u32 id)
+{
+	return wheel_owner_part(&ts->wheel, id);
+}
+
+/* Does the timer have a deadline, and none of the marks that stand in its place? */
+static inline bool timer_has_deadline(const struct timer *t)
+{
+	return t->deadline - 1 < KTIME_MAX;
+}
+
+/* An event has been told: take its periods from the count.  The last ends the interval. */
+static inline void timer_count(struct timer *t, u64 periods)
+{
+	if (!t->count)
+		return;
+	t->count -= min_t(u64, periods, t->count);
+	if (!t->count)
+		t->interval = 0;
+}
+
+/* Is a read or a drain holding it? */
+static inline bool timer_claimed(const struct timers *ts, u32 id)
+{
+	return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT &&
+	       timer_has_deadline(timer_of(ts, id));
+}
+
+/* Take a timer that is in no list; until somebody else touches it the claim holds. */
+static inline void timer_claim(struct timers *ts, u32 id)
+{
+	wheel_node(&ts->wheel, id)->next = ts->claims;
+}
+
+/*
+ * Does a claim of this arming and deadline still hold?  Not if the timer was armed,
+ * cancelled or taken by somebody else since: what it is now is not the claimant's, also if
+ * the same deadline was stored again.
+ */
+static inline bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 deadline,
+			       u32 claim)
+{
+	const struct wheel_node *node;
+	const struct timer *t;
+
+	/* Cancelled, a timer that was claimed may have lost its memory. */
+	if (!wheel_has(&ts->wheel, id))
+		return false;
+	t = timer_of(ts, id);
+	node = wheel_node(&ts->wheel, id);
+	return t->generation == generation && t->deadline == deadline &&
+	       wheel_where(node) == WHEEL_OUT && node->next == claim;
+}
+
+static inline bool state_armed(enum twheel_state state)
+{
+	return state == TWHEEL_STATE_PENDING || state == TWHEEL_STATE_EXPIRED;
+}
+
+/*
+ * A timer that is in no list has ended: @how says whether its last event was delivered.
+ * If its id is one of those that the kernel chooses from, it can be chosen again.
+ */
+static inline void timer_end(struct timers *ts, u32 id, u64 how)
+{
+	timer_of(ts, id)->deadline = how;
+	if (id >= ts->fresh)
+		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
+}
+
+/*
+ * Events have come into the due queue.  A consumer of the ring must learn that before it
+ * goes to sleep, because nothing else would wake it.
+ */
+static inline void events_wait(struct timers *ts)
+{
+	ts->news = true;
+	if (unlikely(ts->ring))
+		WRITE_ONCE(ts->ring->waiting, timers_expired(ts));
+}
+
+/* A timer that is in no list has an event; it goes to the front, if it was there before. */
+static inline void timer_queue(struct timers *ts, u32 id, bool front)
+{
+	wheel_push(&ts->wheel, id, WHEEL_DUE, front);
+	events_wait(ts);
+}
+
+/* A timer that is in no list has come due. */
+static inline void timer_due(struct timers *ts, u32 id, u64 now)
+{
+	wheel_node(&ts->wheel, id)->expiry = now;
+	timer_queue(ts, id, false);
+	ts->fired++;
+}
+
+/* Let a timer that was taken out of its list wait for its deadline, or be due. */
+static inline void timer_resume(struct timers *ts, u32 id, u64 now)
+{
+	const struct timer *t = timer_of(ts, id);
+
+	if (t->deadline > now) {
+		u64 expiry = file_tick(ts, t->deadline, t->slack);
+
+		wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
+	} else {
+		timer_due(ts, id, now);
+	}
+}
+
+/*
+ * Does a timer need a level that is not there yet?  It may need it now, or for a later
+ * period, or when its clock is set back.  All of them are added before it is armed,
+ * because later nobody can wait for memory.
+ */
+static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
+				 u64 interval, u64 now)
+{
+	const struct wheel *w = &ts->wheel;
+	u64 period = 0;
+
+	if (expiry && wheel_level_missing(w, level))
+		return true;
+	if (interval) {
+		period = file_tick(ts, add_times(now, interval), 0) + 1;
+		if (wheel_level_missing(w, wheel_level(w, period)))
+			return true;
+	}
+	return ts->settable && wheel_reach_missing(w, max(expiry, period));
+}
+
+#endif /* TWHEEL_TIMER_H */

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The unit of translation: all parts of the module, each above those that it uses.
+ *
+ * An arm or an expiry passes through four or five of these files.  As one unit they
+ * are one piece of code for the compiler; compiled apart they take 26 % more
+ * instructions.  No other file of the module includes a .c, so each can still be
+ * read, and its header used, as if it stood alone.
+ *
+ * Without TWHEEL_DEVICE, which the module's Kbuild defines, the unit is what knows no
+ * device: the parts that tests, benchmarks and simulators build, in user space too.
+ * They may define TWHEEL_PART as nothing, to have its functions external.
+ */
+#if defined(__KERNEL__) && !defined(CONFIG_64BIT)
+#error "twheel needs a 64-bit kernel; 32-bit programs can use it there"
+#endif
+
+#ifndef TWHEEL_PART
+#define TWHEEL_PART static
+#endif
+
+#include "wheel.c"
+#include "words.c"
+#include "ring.c"
+#include "timers.c"
+
+#ifdef TWHEEL_DEVICE
+#include "users.c"
+#include "expiry.c"
+#include "memory.c"
+#include "twheel.c"
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Users and their limits.
+ *
+ * Each limit is a module parameter.  A limit that is lowered takes nothing away: it
+ * holds for what is asked for from then on.
+ */
+#include <linux/cred.h>
+#include <linux/hashtable.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+
+#include "expiry.h"
+#include "users.h"
+
+static unsigned int max_user_wheels = 1024;
+module_param(max_user_wheels, uint, 0644);
+MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have");
+
+static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
+module_param(max_user_timers, ulong, 0644);
+MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
+
+static unsigned long max_user_ring = 16UL * TWHEEL_MAX_RING;
+module_param(max_user_ring, ulong, 0644);
+MODULE_PARM_DESC(max_user_ring, "Entries that the event rings of one user's wheels may have together");
+
+/* All users that have a wheel, by uid. */
+static DEFINE_HASHTABLE(users, 8);
+/*
+ * Protects users, how many wheels each has, and their shares while they are added.  No
+ * memory is taken under it: who has to wait for memory is to keep nobody else waiting.
+ */
+static DEFINE_MUTEX(users_lock);
+
+/* Wheels that one user may have. */
+TWHEEL_PART unsigned int users_max_wheels(void)
+{
+	return READ_ONCE(max_user_wheels);
+}
+
+/* Timers that one user's wheels may hold together. */
+TWHEEL_PART unsigned long users_max_timers(void)
+{
+	return READ_ONCE(max_user_timers);
+}
+
+/* Ring entries that one user's wheels may have together. */
+TWHEEL_PART unsigned long users_max_ring(void)
+{
+	return READ_ONCE(max_user_ring);
+}
+
+/**
+ * user_current() - for whom does the caller act?
+ *
+ * That is the caller's uid; but who makes a user namespace may have 65,536 uids in
+ * it, and they are not to be 65,536 users with a share each.  So they all count as
+ * the creator of the outermost namespace that somebody other than root has made.
+ * What root makes is a container, whose uids root has chosen.
+ *
+ * Return: a uid.
+ */
+TWHEEL_PART kuid_t user_current(void)
+{
+	kuid_t uid = current_uid();
+
+	for (struct user_namespace *ns = current_user_ns(); ns->parent; ns = ns->parent)
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			uid = ns->owner;
+	return uid;
+}
+
+static void user_free(struct rcu_head *rcu)
+{
+	struct twheel_user *user = container_of(rcu, struct twheel_user, rcu);
+
+	free_percpu(user->shares);
+	kfree(user);
+}
+
+/* Wait until all users are freed.  Sleeps. */
+TWHEEL_PART void users_exit(void)
+{
+	rcu_barrier();
+}
+
+static struct twheel_user *user_find(kuid_t uid)
+{
+	struct twheel_user *user;
+
+	lockdep_assert_held(&users_lock);
+	hash_for_each_possible(users, user, node, __kuid_val(uid))
+		if (uid_eq(user->uid, uid))
+			return user;
+	return NULL;
+}
+
+/**
+ * user_get() - count another wheel for a user
+ * @uid: the user's
+ *
+ * Return: the user, for user_put(); -EDQUOT, -ENOMEM.  Sleeps.
+ */
+TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
+{
+	/* Most often there is one already, and this one is not needed. */
+	struct twheel_user *spare = kzalloc(sizeof(*spare), GFP_CHARGED), *user;
+
+	if (!spare)
+		return ERR_PTR(-ENOMEM);
+	spare->uid = uid;
+	mutex_lock(&users_lock);
+	user = user_find(uid);
+	if ((user ? user->wheels : 0) >= users_max_wheels()) {
+		user = ERR_PTR(-EDQUOT);
+	} else {
+		if (!user) {
+			user = spare;
+			spare = NULL;
+			hash_add(users, &user->node, __kuid_val(uid));
+		}
+		user->wheels++;
+	}
+	mutex_unlock(&users_lock);
+	kfree(spare);
+	return user;
+}
+
+/**
+ * user_put() - a user has one wheel less
+ * @user: from user_get(); charged with nothing of that wheel any more
+ *
+ * Sleeps.
+ */
+TWHEEL_PART void user_put(struct twheel_user *user)
+{
+	mutex_lock(&users_lock);
+	if (--user->wheels)
+		user = NULL;
+	else
+		hash_del(&user->node);
+	mutex_unlock(&users_lock);
+	if (user)
+		call_rcu(&user->rcu, user_free);
+}
+
+/**
+ * user_add_shares() - make sure that a user's wheels can wait on any CPU
+ * @user: the user
+ *
+ * Return: 0 or -ENOMEM.  Sleeps.
+ */
+TWHEEL_PART int user_add_shares(struct twheel_user *user)
+{
+	struct expiry_share __percpu *shares;
+
+	/*
+	 * Once there they stay, as long as the user has the wheel that this is for.  Pairs
+	 * with the release below: who sees them sees what is in them.
+	 */
+	if (smp_load_acquire(&user->shares))
+		return 0;
+	shares = expiry_shares_alloc();
+	if (!shares)
+		return -ENOMEM;
+	mutex_lock(&users_lock);
+	if (!user->shares) {
+		/* Pairs with the acquire above. */
+		smp_store_release(&user->shares, shares);
+		shares = NULL;
+	}
+	mutex_unlock(&users_lock);
+	free_percpu(shares);
+	return 0;
+}
+
+static int charge(atomic_long_t *count, unsigned long nr, unsigned long max)
+{
+	if (atomic_long_add_return(nr, count) <= max)
+		return 0;
+	atomic_long_sub(nr, count);
+	return -EDQUOT;
+}
+
+/* Count memory for more timers of a user: 0 or -EDQUOT. */
+TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
+{
+	return charge(&user->timers, nr, users_max_timers());
+}
+
+TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr)
+{
+	atomic_long_sub(nr, &user->timers);
+}
+
+/* Count entries of another event ring of a user: 0 or -EDQUOT. */
+TWHEEL_PART int user_charge_ring(struct twheel_user *user, unsigned long entries)
+{
+	return charge(&user->ring_entries, entries, users_max_ring());
+}
+
+TWHEEL_PART void user_uncharge_ring(struct twheel_user *user, unsigned long entries)
+{
+	atomic_long_sub(entries, &user->ring_entries);
+}

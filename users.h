@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Users: who pays for wheels, timers, event rings and the time of expiry.
+ *
+ * A wheel belongs to the user who first uses it, because descriptors are passed on:
+ * what opened it may be a broker.  Until then it counts for its opener, and there is
+ * nothing else to count.
+ */
+#ifndef TWHEEL_USERS_H
+#define TWHEEL_USERS_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+#include "wheel.h"
+
+struct expiry_share;
+
+/**
+ * struct twheel_user - what one user holds, over all their wheels
+ * @node: among all users; protected by users_lock
+ * @wheels: how many; protected by users_lock
+ * @uid: who that is; constant
+ * @timers: for how many there is memory
+ * @ring_entries: of all event rings together
+ * @shares: of each CPU (expiry.c); NULL until a wheel is used; written under
+ *	users_lock, and constant from then on
+ * @rcu: to free it; softirq may be about to write into a share
+ */
+struct twheel_user {
+	struct hlist_node node;
+	unsigned int	wheels;
+	kuid_t		uid;
+	atomic_long_t	timers;
+	atomic_long_t	ring_entries;
+	struct expiry_share __percpu *shares;
+	struct rcu_head	rcu;
+};
+
+TWHEEL_PART unsigned int users_max_wheels(void);
+TWHEEL_PART unsigned long users_max_timers(void);
+TWHEEL_PART unsigned long users_max_ring(void);
+
+TWHEEL_PART void users_exit(void);
+
+TWHEEL_PART kuid_t user_current(void);
+TWHEEL_PART struct twheel_user *user_get(kuid_t uid);
+TWHEEL_PART void user_put(struct twheel_user *user);
+TWHEEL_PART int user_add_shares(struct twheel_user *user);
+
+TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr);
+TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr);
+TWHEEL_PART int user_charge_ring(struct twheel_user *user, unsigned long entries);
+TWHEEL_PART void user_uncharge_ring(struct twheel_user *user, unsigned long entries);
+
+#endif /* TWHEEL_USERS_H */
