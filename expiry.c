@@ -26,7 +26,8 @@
  * no more than an eighth of a CPU, as long as no visit takes more than 2.5 ms.  The one
  * thing that may take longer is to wake who waits: thousands of epolls may watch a wheel,
  * and no token tells of that.  So each user pays for wake-ups by time: after EXPIRY_CREDIT
- * of them the user's wheels rest, until EXPIRY_DUTY times as long has passed.
+ * of them the user's wheels rest, until EXPIRY_DUTY times as long has passed.  To close them
+ * all changes nothing: who owes is remembered (users.c).
  *
  * Each clock has an hrtimer of its own, so that the hrtimer core sees to clocks that
  * are set and to suspend.  Users who wait for the next span are no longer a matter of
@@ -72,7 +73,8 @@
 
 /*
  * But no longer than this.  Who spends more than an eighth of it on WHEEL_STEP timers was
- * held up: a host has taken the CPU away, or the wheel's lock was. ns.
+ * held up: a host has taken the CPU away, or the wheel's lock was, or, on PREEMPT_RT, a task of
+ * a higher priority ran. ns.
  */
 #define EXPIRY_SPAN_MAX	20000000U
 
@@ -82,8 +84,11 @@
  */
 #define EXPIRY_CREDIT	(50000000ULL * EXPIRY_DUTY)
 
-/* No wake-up is charged for longer than this: the machine has stood still. ns. */
-#define EXPIRY_WAKE_MAX	1000000000ULL
+/*
+ * No wake-up is charged for longer than this, in which the kernel itself would complain of a
+ * lockup: the machine has stood still. ns.
+ */
+#define EXPIRY_WAKE_MAX	20000000000ULL
 
 struct expiry_cpu;
 
@@ -469,6 +474,7 @@ static void pass(struct expiry_cpu *c, u64 start)
 		}
 		budget = c->tokens > cost ? min(budget, c->tokens - cost) : 1;
 		entry = container_of(first, struct expiry_entry, node);
+		share->visited = true;
 		raw_spin_unlock(&c->lock);
 		if (spin_trylock(entry->lock)) {
 			cost += visit(line, entry, budget, &woken);
@@ -482,7 +488,7 @@ static void pass(struct expiry_cpu *c, u64 start)
 			raw_spin_lock(&c->lock);
 			skip(c, line, entry);
 		}
-		/* The user may be gone by now; but the share is there until softirq ends. */
+		share->visited = false;
 		if (woken)
 			pay(share, start, woken);
 		c->tokens -= min(c->tokens, cost);
@@ -581,6 +587,32 @@ TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
 		}
 	}
 	return shares;
+}
+
+/**
+ * expiry_owes() - has a user to pay for wake-ups still?
+ * @shares: the user's, of whose wheels none waits and none will
+ *
+ * Return: whether there is such a debt, or a visit that may end with one.  If not, nobody
+ * else uses the shares.
+ *
+ * Context: a task's, with softirqs enabled.
+ */
+TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares)
+{
+	u64 now = ktime_get_ns();
+	bool owes = false;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct expiry_cpu *c = &per_cpu(expiry_cpus, cpu);
+		const struct expiry_share *share = per_cpu_ptr(shares, cpu);
+
+		raw_spin_lock_bh(&c->lock);
+		owes |= share->visited || share->paid > now;
+		raw_spin_unlock_bh(&c->lock);
+	}
+	return owes;
 }
 
 /* Before there are wheels. */

@@ -52,6 +52,7 @@ struct expiry_line {
  * struct expiry_share - what one user has to do on one CPU
  * @list: in one of the CPU's lists of users with a line that is due; empty: in none
  * @span: in which of the CPU's spans a wheel of the user was visited last
+ * @visited: softirq visits a wheel of the user, and will write to the share after that
  * @paid: when the user's wake-ups are paid for, monotonic ns
  * @turn: the clock whose line was visited last
  * @line: of each clock
@@ -61,6 +62,7 @@ struct expiry_line {
 struct expiry_share {
 	struct list_head	list;
 	unsigned long		span;
+	bool			visited;
 	u64			paid;
 	unsigned int		turn;
 	struct expiry_line	line[TWHEEL_CLOCKS];
@@ -93,6 +95,7 @@ TWHEEL_PART void expiry_init(void);
 TWHEEL_PART void expiry_exit(void);
 
 TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void);
+TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares);
 TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
 			      enum twheel_clock clock, u64 expires);
 TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry);

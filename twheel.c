@@ -459,6 +459,9 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 		/* Nobody tells when an event was taken from the ring, and the id is free. */
 		if (!ret && op->id == TWHEEL_ID_ANY && tw->ring.header)
 			ret = -EOPNOTSUPP;
+		/* Without a ring the kernel hands out the events, and counts by itself. */
+		if (!ret && op->flags & TWHEEL_ARM_STORED && op->count && !tw->ring.header)
+			ret = -EINVAL;
 		return ret ? ret : timers_arm(ts, op, now, need);
 	case TWHEEL_OP_CANCEL:
 		ret = timers_check_cancel(ts, op);
@@ -1082,13 +1085,16 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user
 		return -EINVAL;
 	size = min(user_size, _IOC_SIZE(ioctl->cmd));
 
+	/* A call whose results can't be told must change nothing. */
 	if (_IOC_DIR(cmd) & _IOC_WRITE) {
 		ret = copy_struct_from_user(&arg, _IOC_SIZE(ioctl->cmd), user, user_size);
 		if (ret)
 			return ret;
-		/* A call whose results can't be told must change nothing. */
 		if (copy_to_user(user, &arg, size))
 			return -EFAULT;
+	} else if (clear_user(user, user_size)) {
+		/* The part of a newer struct that this kernel does not know stays 0. */
+		return -EFAULT;
 	}
 	choice = ioctl->undo && arg.op.id == TWHEEL_ID_ANY;
 	ret = ioctl->run(tw, &arg);
@@ -1100,9 +1106,6 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user
 			ioctl->undo(tw, &arg);
 		return -EFAULT;
 	}
-	/* The part of a newer struct that this kernel does not know. */
-	if (_IOC_DIR(cmd) == _IOC_READ && clear_user(user + size, user_size - size))
-		return -EFAULT;
 	return ret;
 }
 

@@ -9,9 +9,9 @@
 #include <linux/hashtable.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
+#include <linux/workqueue.h>
 
 #include "expiry.h"
 #include "users.h"
@@ -28,7 +28,7 @@ static unsigned long max_user_ring = 16UL * TWHEEL_MAX_RING;
 module_param(max_user_ring, ulong, 0644);
 MODULE_PARM_DESC(max_user_ring, "Entries that the event rings of one user's wheels may have together");
 
-/* All users that have a wheel, by uid. */
+/* All users that have a wheel, or have left with a debt, by uid. */
 static DEFINE_HASHTABLE(users, 8);
 /*
  * Protects users, how many wheels each has, and their shares while they are added.  No
@@ -74,18 +74,56 @@ TWHEEL_PART kuid_t user_current(void)
 	return uid;
 }
 
-static void user_free(struct rcu_head *rcu)
-{
-	struct twheel_user *user = container_of(rcu, struct twheel_user, rcu);
+/* How often those who have left are asked whether they owe anything still. Jiffies. */
+#define USERS_FORGET	HZ
 
+static void users_forget(struct work_struct *work);
+/* Memory alone waits for it, which is nothing to wake an idle CPU for. */
+static DECLARE_DEFERRABLE_WORK(users_forgetting, users_forget);
+
+static void user_free(struct twheel_user *user)
+{
+	lockdep_assert_held(&users_lock);
+	hash_del(&user->node);
 	free_percpu(user->shares);
 	kfree(user);
 }
 
-/* Wait until all users are freed.  Sleeps. */
+/* Forget a user without wheels; one who owes is asked again later. */
+static void user_forget(struct twheel_user *user)
+{
+	lockdep_assert_held(&users_lock);
+	if (user->shares && expiry_owes(user->shares))
+		schedule_delayed_work(&users_forgetting, USERS_FORGET);
+	else
+		user_free(user);
+}
+
+static void users_forget(struct work_struct *work)
+{
+	struct twheel_user *user;
+	struct hlist_node *next;
+	int bucket;
+
+	mutex_lock(&users_lock);
+	hash_for_each_safe(users, bucket, next, user, node)
+		if (!user->wheels)
+			user_forget(user);
+	mutex_unlock(&users_lock);
+}
+
+/* When there are no wheels any more, and softirq visits none.  Sleeps. */
 TWHEEL_PART void users_exit(void)
 {
-	rcu_barrier();
+	struct twheel_user *user;
+	struct hlist_node *next;
+	int bucket;
+
+	cancel_delayed_work_sync(&users_forgetting);
+	mutex_lock(&users_lock);
+	hash_for_each_safe(users, bucket, next, user, node)
+		user_free(user);
+	mutex_unlock(&users_lock);
 }
 
 static struct twheel_user *user_find(kuid_t uid)
@@ -139,13 +177,9 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 TWHEEL_PART void user_put(struct twheel_user *user)
 {
 	mutex_lock(&users_lock);
-	if (--user->wheels)
-		user = NULL;
-	else
-		hash_del(&user->node);
+	if (!--user->wheels)
+		user_forget(user);
 	mutex_unlock(&users_lock);
-	if (user)
-		call_rcu(&user->rcu, user_free);
 }
 
 /**

@@ -20,13 +20,12 @@ struct expiry_share;
 /**
  * struct twheel_user - what one user holds, over all their wheels
  * @node: among all users; protected by users_lock
- * @wheels: how many; protected by users_lock
+ * @wheels: how many; 0: the user has left with a debt (expiry.c); protected by users_lock
  * @uid: who that is; constant
  * @timers: for how many there is memory
  * @ring_entries: of all event rings together
  * @shares: of each CPU (expiry.c); NULL until a wheel is used; written under
  *	users_lock, and constant from then on
- * @rcu: to free it; softirq may be about to write into a share
  */
 struct twheel_user {
 	struct hlist_node node;
@@ -35,7 +34,6 @@ struct twheel_user {
 	atomic_long_t	timers;
 	atomic_long_t	ring_entries;
 	struct expiry_share __percpu *shares;
-	struct rcu_head	rcu;
 };
 
 TWHEEL_PART unsigned int users_max_wheels(void);

@@ -590,6 +590,8 @@ TEST_F(wheel, arm_refuses)
 		  .id = FREE }, EINVAL },
 		{ "stored, and a count", { .flags = TWHEEL_ARM_STORED, .id = FREE,
 		  .count = TWHEEL_MAX_COUNT + 1 }, ERANGE },
+		{ "stored, and a count, without a ring", { .flags = TWHEEL_ARM_STORED,
+		  .id = FREE, .count = 1 }, EINVAL },
 		{ "stored and new", { .flags = TWHEEL_ARM_STORED | TWHEEL_ARM_NEW,
 		  .id = FREE }, EINVAL },
 		{ "stored, any", { .flags = TWHEEL_ARM_STORED, .id = TWHEEL_ID_ANY }, ERANGE },
@@ -1154,6 +1156,8 @@ TEST_F(fresh, trim_gives_back_what_is_idle)
 	for (id = 0; id < 1000; id++)
 		if (id != 300)
 			ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, id));
+	/* Who can't be told of it gives nothing back. */
+	ASSERT_EQ(-EFAULT, wheel_ioctl(self->fd, TWHEEL_IOC_TRIM, nowhere()));
 	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_TRIM, &trim));
 	EXPECT_EQ(3 * chunk, trim.freed);
 	ASSERT_EQ(0, wheel_stats(self->fd, &left));

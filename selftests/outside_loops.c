@@ -462,17 +462,67 @@ static void sleep_while_watched(int ready)
 		pause();
 }
 
+/*
+ * The same with one epoll, which is polled very many times over, and with a wheel that lives for
+ * one event: who closes the last wheel still owes what its wake-up took.
+ */
+#define POLLERS		2
+#define POLLED_AS	262144		/* entries of one poll */
+
+static void *poll_for_ever(void *epoll)
+{
+	struct pollfd *polled = calloc(POLLED_AS, sizeof(*polled));
+
+	CHILD_CHECK(polled);
+	for (int i = 0; i < POLLED_AS; i++)
+		polled[i] = (struct pollfd){ .fd = (long)epoll, .events = POLLPRI };
+	for (;;)
+		poll(polled, POLLED_AS, -1);
+}
+
+static void open_and_close(int ready)
+{
+	static const struct rlimit files = { POLLED_AS, POLLED_AS };
+	struct epoll_event event = { .events = EPOLLIN };
+	long epoll = epoll_create1(0);
+	struct pollfd wheel = { .events = POLLIN };
+	pthread_t thread;
+	__u64 due;
+
+	CHILD_CHECK(epoll >= 0);
+	CHILD_CHECK(!setrlimit(RLIMIT_NOFILE, &files));
+	for (int i = 0; i < POLLERS; i++)
+		CHILD_CHECK(!pthread_create(&thread, NULL, poll_for_ever, (void *)epoll));
+	due = now_ns() + SEC;
+	CHILD_CHECK(write(ready, &due, sizeof(due)) == sizeof(due));
+	for (;;) {
+		wheel.fd = wheel_open(O_NONBLOCK);
+		CHILD_CHECK(wheel.fd >= 0);
+		CHILD_CHECK(!epoll_ctl(epoll, EPOLL_CTL_ADD, wheel.fd, &event));
+		CHILD_CHECK(!arm_at(wheel.fd, 1, now_ns() + 2 * MSEC, 0));
+		CHILD_CHECK(poll(&wheel, 1, NEVER_MS) == 1);
+		close(wheel.fd);
+	}
+}
+
 FIXTURE(watched) {
 	pid_t pid;
 	__u64 before;
 	__u64 due;
 };
 
+FIXTURE_VARIANT(watched) {
+	void (*sleep)(int ready);
+};
+
+FIXTURE_VARIANT_ADD(watched, one_wheel) { .sleep = sleep_while_watched };
+FIXTURE_VARIANT_ADD(watched, wheel_after_wheel) { .sleep = open_and_close };
+
 FIXTURE_SETUP(watched)
 {
 	ASSERT_EQ(0, pin(0));
 	self->before = compute_most();
-	self->pid = sleeper_start(sleep_while_watched, &self->due);
+	self->pid = sleeper_start(variant->sleep, &self->due);
 	ASSERT_LT(0, self->pid);
 	/* Some of it nobody has to pay for. */
 	sleep_until(self->due + 200 * MSEC);

@@ -329,7 +329,7 @@ struct twheel_ring {
  *	interval again.  Only events that count use up the count, not stale ones.
  *	With TWHEEL_ARM_STORED: periods of events from the ring that have counted
  *	and were not told yet; they are taken from what is left, if the timer has a
- *	count.
+ *	count.  Without a ring it is 0.
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed.
  * @generation: if not 0, the generation that the timer must have (ESTALE).
