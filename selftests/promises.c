@@ -452,11 +452,11 @@ TEST_F(wheel, promise_5_a_lone_timer_costs_one_interrupt)
 {
 	/* In the lowest level, and in the second, third and fourth. */
 	static const __u64 in[] = {
-		5 * MSEC, 150 * MSEC, 1500 * MSEC, 4200 * MSEC,
+		50 * MSEC, 150 * MSEC, 1500 * MSEC, 4200 * MSEC,
 	};
 	struct twheel_event ev;
 	struct twheel_stats s;
-	int fds[ARRAY_SIZE(in)], i;
+	int fds[ARRAY_SIZE(in)], i, asleep = 0;
 
 	for (i = 0; i < ARRAY_SIZE(in); i++) {
 		fds[i] = wheel_open(O_NONBLOCK);
@@ -466,15 +466,21 @@ TEST_F(wheel, promise_5_a_lone_timer_costs_one_interrupt)
 	for (i = 0; i < ARRAY_SIZE(in); i++) {
 		ASSERT_EQ(1, collect(fds[i], &ev, 1));
 		ASSERT_EQ(0, wheel_stats(fds[i], &s));
-		/* In a storm of signals who waits may ask just then, and be there first. */
-		if (!getenv("TWHEEL_STORM"))
+		EXPECT_GE(1, s.interrupts);
+		/*
+		 * Who asks just when it is due turns the wheel, in a step of its own: in a storm
+		 * of signals, or when a host had taken the processor away until then.
+		 */
+		if (!s.steps) {
+			asleep++;
 			EXPECT_EQ(1, s.interrupts)
 				TH_LOG("%llu ms", in[i] / MSEC);
-		EXPECT_GE(1, s.interrupts);
-		if (!getenv("TWHEEL_STORM"))
 			EXPECT_EQ(0, s.idle_interrupts);
+		}
 		close(fds[i]);
 	}
+	if (!getenv("TWHEEL_STORM"))
+		EXPECT_LT(0, asleep);
 }
 
 TEST_F(wheel, promise_5_sparse_timers_cost_one_interrupt_each)
