@@ -381,20 +381,30 @@ static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_e
 	timerqueue_add(&line->wheels, &entry->node);
 }
 
+/* How long this task has waited for a CPU so far, ns; 0 where the kernel does not count that. */
+static u64 run_delay(void)
+{
+#ifdef CONFIG_SCHED_INFO
+	return current->sched_info.run_delay;
+#else
+	return 0;
+#endif
+}
+
 /*
  * Turn a wheel, if it still waits in the line when its lock is held.  Returns how many
  * timers and events that were, and adds to @woken how long it took to wake who waits.  On
- * PREEMPT_RT a task of a higher priority may run in the middle of that, perhaps the one that
- * was woken; then nothing is added, because the user is not to pay for that task's time.
+ * PREEMPT_RT tasks of a higher priority may run in the middle of that, perhaps the one that
+ * was woken: the user does not pay for their time.  But the user pays for the wait for locks,
+ * of which the wait queue's is in the user's hands.
  */
 static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 			  unsigned int budget, u64 *woken)
 	__releases(entry->lock)
 {
+	u64 start, delay, took;
 	unsigned int done = 0;
-	unsigned long switches;
 	bool news = false;
-	u64 start;
 
 	lockdep_assert_held(entry->lock);
 	if (entry->line == line) {
@@ -403,11 +413,11 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 	}
 	spin_unlock(entry->lock);
 	if (news) {
-		switches = current->nivcsw + current->nvcsw;
+		delay = run_delay();
 		start = ktime_get_ns();
 		entry->wake(entry);
-		if (current->nivcsw + current->nvcsw == switches)
-			*woken += ktime_get_ns() - start;
+		took = ktime_get_ns() - start;
+		*woken += took - min(took, run_delay() - delay);
 	}
 	return done;
 }
@@ -596,7 +606,7 @@ TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
  * Return: whether there is such a debt, or a visit that may end with one.  If not, nobody
  * else uses the shares.
  *
- * Context: a task's, with softirqs enabled.
+ * Context: a task's, with interrupts enabled.
  */
 TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares)
 {
@@ -608,9 +618,10 @@ TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares)
 		struct expiry_cpu *c = &per_cpu(expiry_cpus, cpu);
 		const struct expiry_share *share = per_cpu_ptr(shares, cpu);
 
-		raw_spin_lock_bh(&c->lock);
+		/* On PREEMPT_RT to disable softirqs would be to wait for one that wakes. */
+		raw_spin_lock_irq(&c->lock);
 		owes |= share->visited || share->paid > now;
-		raw_spin_unlock_bh(&c->lock);
+		raw_spin_unlock_irq(&c->lock);
 	}
 	return owes;
 }
@@ -646,7 +657,9 @@ TWHEEL_PART void expiry_exit(void)
 {
 	int cpu;
 
+	/* The callbacks of other clocks may set the monotonic hrtimer, which is the last one. */
+	static_assert(TWHEEL_MONOTONIC == 0);
 	for_each_possible_cpu(cpu)
-		for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		for (int i = TWHEEL_CLOCKS - 1; i >= 0; i--)
 			hrtimer_cancel(&per_cpu(expiry_cpus, cpu).expirer[i].hrtimer);
 }

@@ -168,6 +168,7 @@ TWHEEL_PART unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now
 		done += nr;
 	}
 	ring->tail += written;
+	ring->handled += done;
 	/* Pairs with the consumer's acquire: it sees the entries, and the raise. */
 	smp_store_release(&ring->header->tail, ring->tail);
 	waiting = timers_expired(ts);

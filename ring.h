@@ -14,6 +14,7 @@
  * @entries: a power of two
  * @tail: entries written; what stands in @header is for the consumer only
  * @head: entries taken, as last seen
+ * @handled: events handled, stale ones too
  */
 struct ring {
 	struct twheel_ring	*header;
@@ -21,6 +22,7 @@ struct ring {
 	u32			entries;
 	u32			tail;
 	u32			head;
+	u32			handled;
 };
 
 TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries);

@@ -224,14 +224,12 @@ static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget,
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 	u64 now = twheel_now(tw);
+	u32 handled = tw->ring.handled;
 	unsigned int done;
-	u32 before;
 
 	done = timers_advance(&tw->timers, now, twheel_half(tw, budget));
-	before = timers_expired(&tw->timers);
 	*news = twheel_deliver(tw, now, max(budget - done, 1U));
-	/* What went to the ring, or was stale there. */
-	done += before - min(before, timers_expired(&tw->timers));
+	done += tw->ring.handled - handled;
 	tw->interrupts++;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
 	if (!*news)

@@ -465,7 +465,8 @@ struct twheel_list {
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
  * @fired: expirations found due; one that is in the ring may be found once more, by
- *	TWHEEL_ARM_STORED or a drain
+ *	TWHEEL_ARM_STORED or a drain, and one that waits for it when a store has moved
+ *	it to another time that has passed
  * @delivered: events handed out by read, or written to the ring
  * @overruns: periods counted in these events
  * @moves: times that a timer was brought down a level, or filed again

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What outsiders found in a seventh round: two ways to more of softirq's time than a
+ * user is to have.
+ */
+#include <dirent.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include "beside.h"
+#include "outside.h"
+
+/* The time for which softirq has a budget, and the budget. */
+#define SPAN		(250 * USEC)
+#define MAX_PASS	64
+
+/*
+ * The events that wait for the ring are all stale, and what is wanted instead has passed as
+ * well: each of them comes back at once, and costs no less than one that is new.
+ */
+TEST(stale_events_cost_as_much_as_others)
+{
+	enum { NR = 1000, TIME = 300 };
+	__u64 start, elapsed, stored = 1000;
+	struct twheel_stats before, after;
+	struct shared s;
+
+	if (!getenv("TWHEEL_COUNTED"))
+		SKIP(return, "counted time only: set TWHEEL_COUNTED=1");
+	ASSERT_EQ(0, shared_open(&s, 4096, 256, 0));
+	for (int i = 0; i < NR; i++)
+		ASSERT_EQ(0, arm_at(s.fd, i, now_ns() - MSEC, 0));
+	/* The ring is full.  When one more is due there will be room in it, and from then on. */
+	ASSERT_EQ(0, arm_in(s.fd, NR, MSEC, 0));
+	ASSERT_EQ(0, wheel_stats(s.fd, &before));
+	start = now_ns();
+	while (now_ns() < start + TIME * MSEC) {
+		for (int i = 0; i < NR; i++)
+			__atomic_store_n(&s.word[i].deadline, stored++, __ATOMIC_RELAXED);
+		__atomic_store_n(&s.ring->head,
+				 __atomic_load_n(&s.ring->tail, __ATOMIC_ACQUIRE),
+				 __ATOMIC_RELEASE);
+	}
+	elapsed = now_ns() - start;
+	ASSERT_EQ(0, wheel_stats(s.fd, &after));
+	TH_LOG("%llu found in %llu ms", after.fired - before.fired, elapsed / MSEC);
+	EXPECT_LT(0, after.fired - before.fired);
+	EXPECT_GE((elapsed / SPAN + 2) * MAX_PASS, after.fired - before.fired);
+	shared_close(&s);
+}
+
+/* The thread in which CPU 0 calls soft hrtimers; there is one on PREEMPT_RT. */
+static pid_t timer_thread(void)
+{
+	char path[300], name[32] = "";
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	pid_t pid = 0;
+
+	while (proc && !pid && (entry = readdir(proc))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		if (read_file(path, name, sizeof(name)) > 0 && !strncmp(name, "ktimers/0\n", 10))
+			pid = atoi(entry->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return pid;
+}
+
+/* For how long a thread has run, ns. */
+static __u64 run_time(pid_t pid)
+{
+	char path[64];
+	long long ns;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	ns = file_value(path, NULL);
+	return ns > 0 ? ns : 0;
+}
+
+#define WATCHED_BY	40000
+#define ALL_TIMERS	900
+
+struct churner {
+	pthread_t	thread;
+	int		fd;
+	bool		stop;
+};
+
+/* Take the lock of the wheel's wait queue, again and again. */
+static void *churn(void *arg)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(0);
+	struct churner *c = arg;
+
+	pin(1);
+	while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE)) {
+		epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &event);
+		epoll_ctl(epoll, EPOLL_CTL_DEL, c->fd, NULL);
+	}
+	close(epoll);
+	return NULL;
+}
+
+/* What part of CPU 0 it takes softirq to wake the watchers of a wheel, in 1/1000. */
+static __u64 wake_all_the_time(int fd)
+{
+	static struct twheel_event ev[ALL_TIMERS];
+	pid_t pid = timer_thread();
+	__u64 start, ran;
+
+	/* Some of it nobody has to pay for. */
+	for (int i = 0; i < 4; i++) {
+		if (i < 2) {
+			ran = run_time(pid);
+			start = now_ns();
+		}
+		if (arm_many(fd, ALL_TIMERS, now_ns() + 20 * MSEC, 2 * MSEC))
+			return 0;
+		sleep_until(now_ns() + 1900 * MSEC);
+		wheel_read(fd, ev, ALL_TIMERS);
+	}
+	return (run_time(pid) - ran) * 1000 / (now_ns() - start);
+}
+
+FIXTURE(rt) {
+};
+
+FIXTURE_SETUP(rt)
+{
+}
+
+FIXTURE_TEARDOWN(rt)
+{
+}
+
+/*
+ * On PREEMPT_RT who wakes has to wait for the lock of the wait queue, which the program that
+ * owns the wheel can hold up.  That makes its wake-ups dearer, and not free.
+ */
+TEST_F_TIMEOUT(rt, who_holds_up_a_wake_up_pays_for_it, 120)
+{
+	const struct rlimit files = { WATCHED_BY + 100, WATCHED_BY + 100 };
+	struct epoll_event event = { .events = EPOLLIN };
+	struct churner c = {};
+	__u64 taken;
+	int epoll;
+
+	if (!timer_thread())
+		SKIP(return, "no ktimers/0: not a kernel with PREEMPT_RT");
+	if (getuid())
+		SKIP(return, "needs root for many files");
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	ASSERT_EQ(0, pin(0));
+	c.fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, c.fd);
+	for (int i = 0; i < WATCHED_BY; i++) {
+		epoll = epoll_create1(0);
+		ASSERT_LE(0, epoll);
+		ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, c.fd, &event));
+	}
+	ASSERT_EQ(0, thread_start(&c.thread, churn, &c));
+	taken = wake_all_the_time(c.fd);
+	__atomic_store_n(&c.stop, true, __ATOMIC_RELEASE);
+	ASSERT_EQ(0, pthread_join(c.thread, NULL));
+	TH_LOG("%llu permille of CPU 0", taken);
+	EXPECT_LT(0, taken);
+	/* A ninth, and what else there is to do. */
+	EXPECT_GE(1000 / 6, taken);
+	close(c.fd);
+}
+
+TEST_HARNESS_MAIN
