@@ -53,7 +53,10 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 				    state->name);
 		return ARGP_ERR_UNKNOWN;
 	case ARGP_KEY_ERROR:
+		/* Among short options argp is not behind the word that has the wrong one yet. */
 		root->wrong = state->argv[state->next - 1];
+		if (*root->wrong != '-' && state->next < state->argc)
+			root->wrong = state->argv[state->next];
 		return 0;
 	case KEY_HELP:
 		help(state, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK);

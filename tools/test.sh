@@ -88,6 +88,7 @@ refused 2 'out of order' twheel arm 30m1h
 refused 2 '292 years' twheel arm 300000d
 refused 2 'finer than a nanosecond' twheel arm 0.5ns
 refused 2 'no such option' twheel arm --frobnicate 1s
+refused 2 '^twheel arm: -5ms: no such option' twheel arm -5ms
 refused 2 'its argument is wrong' twheel arm 1s --id
 refused 2 'give a number' twheel arm --id x 1s
 refused 2 'give it --capacity 65537' twheel arm --id 65536 1s
@@ -116,7 +117,7 @@ unwritten()
 {
 	timeout 20 "$@" >/dev/full 2>"$dir/err"
 	[ $? -eq 1 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
-		grep -q 'not all could be written' "$dir/err"
+		grep -q '^twheel.*: not all could be written' "$dir/err"
 	result $? "a full disk under: $*"
 }
 : >"$dir/out"

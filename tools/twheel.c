@@ -97,7 +97,8 @@ int main(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse, .args_doc = "VERB [ARGUMENT...]", .doc = doc,
 	};
-	char name[32];
+	/* For messages at exit, too. */
+	static char name[32];
 	struct command command = {};
 
 	output_begin();

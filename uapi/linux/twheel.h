@@ -47,12 +47,12 @@
  * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed; TWHEEL_ARM_STORED,
  *            and it has no word
  * ESTALE     the generation given is not the timer's: it was armed again, or has given
- *            back its memory
+ *            back its memory; not with TWHEEL_ARM_STORED
  * ENOSPC     every id of the wheel is in use
  * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call; until that has succeeded a wheel counts for who opened
- *            it, or tried last
+ *            it, or was the last to try and had room for another wheel
  * ENOMEM     no memory, or the cgroup is at its limit
  * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
  *            that a few steps have found
@@ -104,7 +104,7 @@ enum twheel_state {
 /**
  * struct twheel_event - an expiration, as read() returns it
  * @id: the timer
- * @generation: of the arming that expired
+ * @generation: of the arming that expired; a store goes on with that of the last call
  * @cookie: as given when it was armed
  * @deadline: when it was due, in the wheel's clock
  * @fired: when the wheel found it due; never before @deadline
@@ -368,7 +368,8 @@ struct twheel_op {
 /*
  * Look at the deadline in the timer's word; interval, slack and cookie stay as they were.
  * All other fields must be 0, but for @id and @count; and with @count @generation, if it is
- * known which arming's events were claimed: of another one's count nothing is taken.
+ * known which arming's events were claimed: of another one's count nothing is taken, and
+ * the call succeeds all the same.
  */
 #define TWHEEL_ARM_STORED	(1U << 3)
 
