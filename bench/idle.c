@@ -35,7 +35,8 @@ static void expired(struct slice *slice, uint32_t id, uint64_t now)
 static const struct load load = {
 	.ids		= IDS,
 	.timeout	= TIMEOUT,
-	.warm		= TIMEOUT / SLICE + 1000,
+	/* At first nothing expires for a quarter of a timeout, and so it is a timeout later. */
+	.warm		= TIMEOUT / SLICE * 5 / 4 + 1000,
 	.window		= TIMEOUT / SLICE / WINDOWS / 2,
 	.fill		= fill,
 	.expired	= expired,
