@@ -16,18 +16,19 @@
  * A CPU has WHEEL_STEP tokens for a span of EXPIRY_SPAN.  A timer costs one, and so
  * does an event posted to a ring; a visit costs two more, because a wheel with nothing
  * to do costs time as well.  A user with a line that is due is fresh if none of their
- * wheels was visited in this span.  Fresh users come first, each in their turn; those who
- * had a visit already get another while more than EXPIRY_RESERVE tokens are left, which
- * are for users who come later in the span.  However many wheels a user has, and of
- * however many clocks, they delay another user's by a few visits.
+ * wheels was visited in this span, and the user owes nothing for wake-ups (see below).  Fresh
+ * users come first, each in their turn; the others get visits while more than EXPIRY_RESERVE
+ * tokens are left, which are for users who come later in the span.  However many wheels a user
+ * has, and of however many clocks, they delay another user's by a few visits.
  *
  * On a slow CPU tokens say too little about time, so a span lasts at least EXPIRY_DUTY
  * times as long as was spent in it, and EXPIRY_SPAN_MAX at the most.  So softirq takes
  * no more than an eighth of a CPU, as long as no visit takes more than 2.5 ms.  The one
  * thing that may take longer is to wake who waits: thousands of epolls may watch a wheel,
- * and no token tells of that.  So each user pays for wake-ups by time: after EXPIRY_CREDIT
- * of them the user's wheels rest, until EXPIRY_DUTY times as long has passed.  To close them
- * all changes nothing: who owes is remembered (users.c).
+ * and no token tells of that, nor is it spent of the span, which is everybody's.  So each user
+ * pays for wake-ups by time, comes behind those who owe nothing, and after EXPIRY_CREDIT
+ * of them rests, until EXPIRY_DUTY times as long has passed.  To close all wheels changes
+ * nothing: who owes is remembered (users.c).
  *
  * Each clock has an hrtimer of its own, so that the hrtimer core sees to clocks that
  * are set and to suspend.  Users who wait for the next span are no longer a matter of
@@ -73,8 +74,7 @@
 
 /*
  * But no longer than this.  Who spends more than an eighth of it on WHEEL_STEP timers was
- * held up: a host has taken the CPU away, or the wheel's lock was, or, on PREEMPT_RT, a task of
- * a higher priority ran. ns.
+ * held up: a host has taken the CPU away, or the wheel's lock was. ns.
  */
 #define EXPIRY_SPAN_MAX	20000000U
 
@@ -114,14 +114,14 @@ struct expirer {
  * struct expiry_cpu - what a CPU may do for wheels
  * @lock: protects all of it, and the lines of the CPU
  * @fresh: users with a line that is due who had no visit in this span
- * @visited: those who had one
+ * @visited: those who had one, or owe something for wake-ups
  * @resting: those who have to pay for wake-ups first
  * @rest_end: when the first of them may have, monotonic ns; KTIME_MAX: there are none
  * @tokens: that are left in this span
  * @span: number of the span
  * @since: when it began, monotonic ns
  * @refill: when the next one may begin
- * @spent: time spent in this span, ns
+ * @spent: time spent in this span, but for wake-ups, ns
  * @running: somebody is in a pass, and sets the hrtimers at its end
  * @expirer: one for each clock
  */
@@ -141,6 +141,21 @@ struct expiry_cpu {
 };
 
 static DEFINE_PER_CPU(struct expiry_cpu, expiry_cpus);
+
+/*
+ * A clock for what softirq does, ns.  On PREEMPT_RT tasks of a higher priority may run in the
+ * middle of that, perhaps the one that is woken: the clock stands still until this task has the
+ * CPU again, where the kernel counts that.  It goes on in a wait for a lock.
+ */
+static u64 time_of_own(void)
+{
+	u64 now = ktime_get_ns();
+
+#ifdef CONFIG_SCHED_INFO
+	now -= current->sched_info.run_delay;
+#endif
+	return now;
+}
 
 /* Are there users who have to wait for the next span? */
 static bool has_backlog(const struct expiry_cpu *c)
@@ -286,6 +301,12 @@ TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_us
 	raw_spin_unlock(&c->lock);
 }
 
+/* Has a user to pay for wake-ups still? */
+static bool owes(const struct expiry_share *share, u64 now)
+{
+	return share->paid > now;
+}
+
 /* When a user's rest ends, which may be now. */
 static u64 rests_until(const struct expiry_share *share)
 {
@@ -311,6 +332,8 @@ static void end_rests(struct expiry_cpu *c, u64 now)
 /* A new span, if it is time for one. */
 static void refill(struct expiry_cpu *c, u64 now)
 {
+	struct expiry_share *share, *next;
+
 	lockdep_assert_held(&c->lock);
 	if (now < c->refill)
 		return;
@@ -319,13 +342,15 @@ static void refill(struct expiry_cpu *c, u64 now)
 	c->since = now;
 	c->refill = now + EXPIRY_SPAN;
 	c->spent = 0;
-	list_splice_tail_init(&c->visited, &c->fresh);
+	list_for_each_entry_safe(share, next, &c->visited, list)
+		if (!owes(share, now))
+			list_move_tail(&share->list, &c->fresh);
 	if (now >= c->rest_end)
 		end_rests(c, now);
 }
 
 /* Collect the lines that are due by a clock; no more than a span can visit. */
-static void collect(struct expiry_cpu *c, struct expirer *e)
+static void collect(struct expiry_cpu *c, struct expirer *e, u64 start)
 {
 	struct timerqueue_node *node;
 	u64 now;
@@ -344,8 +369,9 @@ static void collect(struct expiry_cpu *c, struct expirer *e)
 		line = container_of(node, struct expiry_line, node);
 		line->due = true;
 		if (list_empty(&line->share->list))
-			list_add_tail(&line->share->list, line->share->span == c->span ?
-							  &c->visited : &c->fresh);
+			list_add_tail(&line->share->list,
+				      line->share->span == c->span ||
+				      owes(line->share, start) ? &c->visited : &c->fresh);
 	}
 }
 
@@ -381,30 +407,18 @@ static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_e
 	timerqueue_add(&line->wheels, &entry->node);
 }
 
-/* How long this task has waited for a CPU so far, ns; 0 where the kernel does not count that. */
-static u64 run_delay(void)
-{
-#ifdef CONFIG_SCHED_INFO
-	return current->sched_info.run_delay;
-#else
-	return 0;
-#endif
-}
-
 /*
  * Turn a wheel, if it still waits in the line when its lock is held.  Returns how many
- * timers and events that were, and adds to @woken how long it took to wake who waits.  On
- * PREEMPT_RT tasks of a higher priority may run in the middle of that, perhaps the one that
- * was woken: the user does not pay for their time.  But the user pays for the wait for locks,
- * of which the wait queue's is in the user's hands.
+ * timers and events that were, and sets @woken to the time it took to wake who waits, with the
+ * wait for the wait queue's lock, which is in the user's hands.
  */
 static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 			  unsigned int budget, u64 *woken)
 	__releases(entry->lock)
 {
-	u64 start, delay, took;
 	unsigned int done = 0;
 	bool news = false;
+	u64 start;
 
 	lockdep_assert_held(entry->lock);
 	if (entry->line == line) {
@@ -413,11 +427,9 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 	}
 	spin_unlock(entry->lock);
 	if (news) {
-		delay = run_delay();
-		start = ktime_get_ns();
+		start = time_of_own();
 		entry->wake(entry);
-		took = ktime_get_ns() - start;
-		*woken += took - min(took, run_delay() - delay);
+		*woken = time_of_own() - start;
 	}
 	return done;
 }
@@ -450,9 +462,10 @@ static bool has_to_rest(struct expiry_cpu *c, struct expiry_share *share, u64 no
 
 /*
  * Visit the wheels that are due, as far as the tokens reach.  A pass that takes long is the
- * last one of its span.
+ * last one of its span; but each user pays for wake-ups, and they make no span longer for
+ * others.  Returns @began, when softirq began by its own clock, later by the wake-ups.
  */
-static void pass(struct expiry_cpu *c, u64 start)
+static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	__must_hold(&c->lock)
 {
 	bool may_wait = !IS_ENABLED(CONFIG_PREEMPT_RT);
@@ -500,11 +513,13 @@ static void pass(struct expiry_cpu *c, u64 start)
 		}
 		share->visited = false;
 		if (woken)
-			pay(share, start, woken);
+			pay(share, ktime_get_ns(), woken);
+		began += woken;
 		c->tokens -= min(c->tokens, cost);
-		if (ktime_get_ns() - start > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
+		if (time_of_own() - began > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
 			c->tokens = 0;
 	}
+	return began;
 }
 
 static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
@@ -512,7 +527,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	struct expirer *e = container_of(hrtimer, struct expirer, hrtimer);
 	enum hrtimer_restart restart = HRTIMER_NORESTART;
 	struct expiry_cpu *c = e->cpu;
-	u64 start = ktime_get_ns(), next;
+	u64 start = ktime_get_ns(), began = time_of_own(), next;
 	bool set_back = false;
 
 	rcu_read_lock();
@@ -535,9 +550,9 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	c->running = true;
 	refill(c, start);
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
-		collect(c, &c->expirer[i]);
-	pass(c, start);
-	c->spent += ktime_get_ns() - start;
+		collect(c, &c->expirer[i], start);
+	began = pass(c, start, began);
+	c->spent += time_of_own() - began;
 	c->refill = max(c->refill,
 			c->since + min_t(u64, EXPIRY_DUTY * c->spent, EXPIRY_SPAN_MAX));
 	c->running = false;
@@ -611,7 +626,7 @@ TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
 TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares)
 {
 	u64 now = ktime_get_ns();
-	bool owes = false;
+	bool debt = false;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
@@ -620,10 +635,10 @@ TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares)
 
 		/* On PREEMPT_RT to disable softirqs would be to wait for one that wakes. */
 		raw_spin_lock_irq(&c->lock);
-		owes |= share->visited || share->paid > now;
+		debt |= share->visited || owes(share, now);
 		raw_spin_unlock_irq(&c->lock);
 	}
-	return owes;
+	return debt;
 }
 
 /* Before there are wheels. */

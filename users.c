@@ -106,9 +106,12 @@ static void users_forget(struct work_struct *work)
 	int bucket;
 
 	mutex_lock(&users_lock);
-	hash_for_each_safe(users, bucket, next, user, node)
-		if (!user->wheels)
+	hash_for_each_safe(users, bucket, next, user, node) {
+		if (!user->wheels) {
 			user_forget(user);
+			cond_resched();
+		}
+	}
 	mutex_unlock(&users_lock);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outsiders found in a seventh round: two ways to more of softirq's time than a
- * user is to have.
+ * What outsiders found from a seventh round on: ways to more of softirq's time than a user
+ * is to have, or to that of others.
  */
 #include <dirent.h>
 #include <sys/epoll.h>
@@ -47,6 +47,70 @@ TEST(stale_events_cost_as_much_as_others)
 	EXPECT_LT(0, after.fired - before.fired);
 	EXPECT_GE((elapsed / SPAN + 2) * MAX_PASS, after.fired - before.fired);
 	shared_close(&s);
+}
+
+/* Wakes that many, each time that softirq finds the event of a timer with a period of 1 ms. */
+#define WAKEN		22000
+
+static void wake_many(int ready)
+{
+	const struct rlimit files = { WAKEN + 100, WAKEN + 100 };
+	struct epoll_event event = { .events = EPOLLIN };
+	struct twheel_event ev;
+	int fd, epoll;
+	char byte = 0;
+
+	CHILD_CHECK(!setrlimit(RLIMIT_NOFILE, &files));
+	fd = wheel_open(0);
+	CHILD_CHECK(fd >= 0);
+	be(BOB);
+	for (int i = 0; i < WAKEN; i++) {
+		epoll = epoll_create1(0);
+		CHILD_CHECK(epoll >= 0);
+		CHILD_CHECK(!epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+	}
+	CHILD_CHECK(!arm_every(fd, 1, now_ns() + MSEC, MSEC, 0));
+	CHILD_CHECK(write(ready, &byte, 1) == 1);
+	for (;;)
+		wheel_read(fd, &ev, 1);
+}
+
+/*
+ * A wake-up takes a little more than a pass is to take.  It is its user's matter, and whoever
+ * else has a wheel waits for one of them, and not for the end of a span that it has prolonged.
+ */
+TEST(wake_ups_put_off_nobody_else)
+{
+	enum { NR = 200, AHEAD = 3 * MSEC };
+	__u64 late[NR], deadline;
+	struct twheel_event ev;
+	int ready[2], fd;
+	char byte;
+	pid_t pid;
+
+	if (!getenv("TWHEEL_COUNTED") || getuid())
+		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
+	ASSERT_EQ(0, pipe(ready));
+	pid = fork();
+	if (!pid)
+		wake_many(ready[1]);
+	ASSERT_LT(0, pid);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < NR; i++) {
+		deadline = now_ns() + AHEAD;
+		ASSERT_EQ(0, arm_at(fd, 1, deadline, 0));
+		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+		late[i] = ev.fired - deadline;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	qsort(late, NR, sizeof(*late), by_lateness);
+	TH_LOG("late by %llu us, and at p99 %llu", late[NR / 2] / USEC, late[NR * 99 / 100] / USEC);
+	/* A tick, and two of these wake-ups. */
+	EXPECT_GE(7 * MSEC, late[NR * 99 / 100]);
+	close(fd);
 }
 
 /* The thread in which CPU 0 calls soft hrtimers; there is one on PREEMPT_RT. */
