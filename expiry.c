@@ -313,7 +313,7 @@ static u64 rests_until(const struct expiry_share *share)
 	return share->paid - min(share->paid, EXPIRY_CREDIT);
 }
 
-/* Those who have rested enough may have visits again. */
+/* Those who have rested enough may have visits again, behind who owes nothing. */
 static void end_rests(struct expiry_cpu *c, u64 now)
 {
 	struct expiry_share *share, *next;
@@ -323,7 +323,7 @@ static void end_rests(struct expiry_cpu *c, u64 now)
 	/* There are few: each of them has just woken for EXPIRY_CREDIT / EXPIRY_DUTY or more. */
 	list_for_each_entry_safe(share, next, &c->resting, list) {
 		if (rests_until(share) <= now)
-			list_move_tail(&share->list, &c->fresh);
+			list_move_tail(&share->list, &c->visited);
 		else
 			c->rest_end = min(c->rest_end, rests_until(share));
 	}
