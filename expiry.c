@@ -52,6 +52,7 @@
 #include <linux/ktime.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/timekeeping.h>
 
 #include "compat/kernel.h"
@@ -85,10 +86,10 @@
 #define EXPIRY_CREDIT	(50000000ULL * EXPIRY_DUTY)
 
 /*
- * No wake-up is charged for longer than this, in which the kernel itself would complain of a
- * lockup: the machine has stood still. ns.
+ * No wake-up is charged for longer than this, which takes ten million watchers: a machine has
+ * stood still in the middle of it, and its user is not to wait for that eight times over. ns.
  */
-#define EXPIRY_WAKE_MAX	20000000000ULL
+#define EXPIRY_WAKE_MAX	2000000000ULL
 
 struct expiry_cpu;
 
@@ -145,16 +146,23 @@ static DEFINE_PER_CPU(struct expiry_cpu, expiry_cpus);
 /*
  * A clock for what softirq does, ns.  On PREEMPT_RT tasks of a higher priority may run in the
  * middle of that, perhaps the one that is woken: the clock stands still until this task has the
- * CPU again, where the kernel counts that.  It goes on in a wait for a lock.
+ * CPU again, where the kernel counts that.  It goes on in a wait for a lock.  The scheduler
+ * counts by the same clock, which nobody slews.
  */
 static u64 time_of_own(void)
 {
-	u64 now = ktime_get_ns();
+	u64 now = local_clock();
 
 #ifdef CONFIG_SCHED_INFO
 	now -= current->sched_info.run_delay;
 #endif
 	return now;
+}
+
+/* Time since then: never less than none, though the scheduler reads the clock when it likes. */
+static u64 own_since(u64 start)
+{
+	return max_t(s64, time_of_own() - start, 0);
 }
 
 /* Are there users who have to wait for the next span? */
@@ -429,7 +437,7 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 	if (news) {
 		start = time_of_own();
 		entry->wake(entry);
-		*woken = time_of_own() - start;
+		*woken = own_since(start);
 	}
 	return done;
 }
@@ -516,7 +524,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 			pay(share, ktime_get_ns(), woken);
 		began += woken;
 		c->tokens -= min(c->tokens, cost);
-		if (time_of_own() - began > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
+		if (own_since(began) > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
 			c->tokens = 0;
 	}
 	return began;
@@ -552,7 +560,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
 		collect(c, &c->expirer[i], start);
 	began = pass(c, start, began);
-	c->spent += time_of_own() - began;
+	c->spent += own_since(began);
 	c->refill = max(c->refill,
 			c->since + min_t(u64, EXPIRY_DUTY * c->spent, EXPIRY_SPAN_MAX));
 	c->running = false;

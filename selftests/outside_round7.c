@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/timex.h>
 
 #include "beside.h"
 #include "outside.h"
@@ -189,14 +190,18 @@ static __u64 wake_all_the_time(int fd)
 }
 
 FIXTURE(rt) {
+	struct timex before;
 };
 
 FIXTURE_SETUP(rt)
 {
+	ASSERT_LE(0, adjtimex(&self->before));
 }
 
 FIXTURE_TEARDOWN(rt)
 {
+	self->before.modes = ADJ_TICK;
+	adjtimex(&self->before);
 }
 
 /*
@@ -233,6 +238,41 @@ TEST_F_TIMEOUT(rt, who_holds_up_a_wake_up_pays_for_it, 120)
 	/* A ninth, and what else there is to do. */
 	EXPECT_GE(1000 / 6, taken);
 	close(c.fd);
+}
+
+/*
+ * Who is woken may preempt who wakes, and then the scheduler tells how long that one had to
+ * wait, by a clock that nobody slews: a wake-up must not seem to have taken less than no time.
+ */
+TEST_F(rt, a_slewed_clock_makes_no_debts)
+{
+	const struct sched_param realtime = { .sched_priority = 50 };
+	struct timex slew = { .modes = ADJ_TICK };
+	struct twheel_event ev;
+	__u64 woken, deadline;
+	int fd;
+
+	if (!timer_thread())
+		SKIP(return, "no ktimers/0: not a kernel with PREEMPT_RT");
+	/* A tenth slower than time. */
+	slew.tick = self->before.tick * 9 / 10;
+	if (adjtimex(&slew) < 0)
+		SKIP(return, "needs root to slew the clock");
+	ASSERT_EQ(0, pin(0));
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &realtime));
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < 5; i++) {
+		deadline = now_ns() + 10 * MSEC;
+		ASSERT_EQ(0, arm_at(fd, 1, deadline, 0));
+		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(fd, 5000));
+		woken = now_ns();
+		EXPECT_GE(deadline + SEC, woken);
+		while (now_ns() < woken + 50 * MSEC)
+			;
+		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+	}
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
