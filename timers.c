@@ -270,6 +270,50 @@ TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 }
 
+/* Does an arm depend on whether the timer is armed, and is that not so? */
+static int arm_refused(const struct twheel_op *op, enum twheel_state state)
+{
+	if (op->flags & TWHEEL_ARM_NEW && state_armed(state))
+		return -EEXIST;
+	if (op->flags & TWHEEL_ARM_MOVE && !state_armed(state))
+		return -ENOENT;
+	return 0;
+}
+
+/*
+ * Store what an arm wants into the timer's word.  Sets @state to the one that the exchange has
+ * put an end to: who takes events by the word can't have the one that is told of there.
+ */
+static int arm_word(struct timers *ts, const struct twheel_op *op, u32 id, u64 deadline,
+		    enum twheel_state *state, struct timers_need *need)
+{
+	struct twheel_word *word = word_of(ts, id);
+	u64 before;
+
+	/* A free id that the kernel has chosen is idle for the caller, whatever is stored. */
+	if (op->id == TWHEEL_ID_ANY) {
+		word_exchange(word, deadline);
+		return 0;
+	}
+	if (unlikely(op->flags & (TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE))) {
+		int ret;
+
+		/* Another deadline may have been stored since the timer was looked at. */
+		before = word_deadline(word);
+		ret = arm_refused(op, word_state(ts, id, before));
+		if (ret)
+			return ret;
+		if (!word_take(word, before, deadline)) {
+			need->what = TIMERS_NEED_NOTHING;
+			return -EAGAIN;
+		}
+	} else {
+		before = word_exchange(word, deadline);
+	}
+	*state = word_state(ts, id, before);
+	return 0;
+}
+
 /**
  * timers_arm() - arm or move a timer
  * @ts: the timers, turned to @now
@@ -306,10 +350,9 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		state = timer_state(ts, id);
 		if (op->generation && op->generation != t->generation)
 			return -ESTALE;
-		if (op->flags & TWHEEL_ARM_NEW && state_armed(state))
-			return -EEXIST;
-		if (op->flags & TWHEEL_ARM_MOVE && !state_armed(state))
-			return -ENOENT;
+		ret = arm_refused(op, state);
+		if (ret)
+			return ret;
 	} else {
 		if (op->generation)
 			return -ESTALE;
@@ -331,18 +374,13 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		return -EAGAIN;
 	}
 
-	/* From here on nothing fails. */
 	word = word_of(ts, id);
 	if (unlikely(word)) {
-		u64 before = word_exchange(word, deadline);
-
-		/*
-		 * This is the state that the exchange has put an end to: who takes events by
-		 * the word can't have the one that is told of here.
-		 */
-		if (op->id != TWHEEL_ID_ANY)
-			state = word_state(ts, id, before);
+		ret = arm_word(ts, op, id, deadline, &state, need);
+		if (ret)
+			return ret;
 	}
+	/* From here on nothing fails. */
 	t->generation = max(t->generation, ts->trimmed) + 1;
 	if (!t->generation)
 		t->generation = 1;

@@ -43,8 +43,8 @@ static inline u64 word_deadline(const struct twheel_word *word)
 }
 
 /*
- * Claim a timer's event: put the next deadline, or 0, in the place of the one that was
- * seen.  Fails if that has changed, because then the event is stale.
+ * Put a deadline, or 0, in the place of the one that was seen.  Fails if that has changed:
+ * an event of it is stale then, and what else was found by it has to be looked at again.
  */
 static inline bool word_take(struct twheel_word *word, u64 seen, u64 next)
 {

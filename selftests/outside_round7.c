@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outsiders found from a seventh round on: ways to more of softirq's time than a user
- * is to have, or to that of others.
+ * What outsiders found from a seventh round on: most of it ways to more of softirq's time than
+ * a user is to have, or to that of others.
  */
 #include <dirent.h>
 #include <sys/epoll.h>
@@ -47,6 +47,64 @@ TEST(stale_events_cost_as_much_as_others)
 	TH_LOG("%llu found in %llu ms", after.fired - before.fired, elapsed / MSEC);
 	EXPECT_LT(0, after.fired - before.fired);
 	EXPECT_GE((elapsed / SPAN + 2) * MAX_PASS, after.fired - before.fired);
+	shared_close(&s);
+}
+
+struct storer {
+	pthread_t		thread;
+	struct twheel_word	*word;
+	bool			stop;
+};
+
+/* Arm a timer and cancel it, by stores alone, at moments that wander. */
+static void *store(void *arg)
+{
+	struct storer *s = arg;
+	unsigned int wait = 1;
+
+	while (!__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE)) {
+		__u64 deadline = wait & 1 ? 0 : 1ULL << 60;
+
+		__atomic_exchange_n(&s->word->deadline, deadline, __ATOMIC_SEQ_CST);
+		wait = wait * 5 % 509;
+		for (unsigned int i = 0; i < wait; i++)
+			__asm__ volatile("");
+	}
+	return NULL;
+}
+
+/*
+ * An arm that depends on whether the timer is armed is refused or not by the state that it
+ * puts an end to, also if another thread stores deadlines meanwhile.
+ */
+TEST(only_new_and_only_move_hold_beside_stores)
+{
+	unsigned long armed[2] = {}, wrong = 0;
+	struct storer storer = {};
+	struct shared s;
+	__u64 end;
+
+	ASSERT_EQ(0, shared_open(&s, 256, 0, 0));
+	storer.word = s.word;
+	ASSERT_EQ(0, thread_start(&storer.thread, store, &storer));
+	end = now_ns() + 2 * SEC;
+	for (unsigned int i = 0; now_ns() < end; i++) {
+		struct twheel_op op = {
+			.flags = i & 1 ? TWHEEL_ARM_NEW : TWHEEL_ARM_MOVE,
+			.deadline = 1ULL << 59,
+		};
+
+		if (ioctl(s.fd, TWHEEL_IOC_ARM, &op))
+			continue;
+		armed[i & 1]++;
+		wrong += (op.state == TWHEEL_STATE_IDLE) != (i & 1);
+	}
+	__atomic_store_n(&storer.stop, true, __ATOMIC_RELEASE);
+	ASSERT_EQ(0, pthread_join(storer.thread, NULL));
+	TH_LOG("%lu moved, %lu armed, %lu of them wrongly", armed[0], armed[1], wrong);
+	EXPECT_LT(0, armed[0]);
+	EXPECT_LT(0, armed[1]);
+	EXPECT_EQ(0, wrong);
 	shared_close(&s);
 }
 
