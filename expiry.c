@@ -50,7 +50,6 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/timekeeping.h>
@@ -506,19 +505,22 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		budget = c->tokens > cost ? min(budget, c->tokens - cost) : 1;
 		entry = container_of(first, struct expiry_entry, node);
 		share->visited = true;
+		/* The wheel may be closed before its lock is taken. */
+		kref_get(&entry->kref);
 		raw_spin_unlock(&c->lock);
 		if (spin_trylock(entry->lock)) {
 			cost += visit(line, entry, budget, &woken);
-			raw_spin_lock(&c->lock);
 		} else if (may_wait) {
 			may_wait = false;
 			spin_lock(entry->lock);
 			cost += visit(line, entry, budget, &woken);
-			raw_spin_lock(&c->lock);
 		} else {
 			raw_spin_lock(&c->lock);
 			skip(c, line, entry);
+			raw_spin_unlock(&c->lock);
 		}
+		kref_put(&entry->kref, entry->free);
+		raw_spin_lock(&c->lock);
 		share->visited = false;
 		if (woken)
 			pay(share, ktime_get_ns(), woken);
@@ -538,7 +540,6 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	u64 start = ktime_get_ns(), began = time_of_own(), next;
 	bool set_back = false;
 
-	rcu_read_lock();
 	raw_spin_lock(&c->lock);
 	if (!hrtimer_is_queued(hrtimer)) {
 		/*
@@ -590,7 +591,6 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	}
 out:
 	raw_spin_unlock(&c->lock);
-	rcu_read_unlock();
 	return restart;
 }
 

@@ -9,6 +9,7 @@
 #ifndef TWHEEL_EXPIRY_H
 #define TWHEEL_EXPIRY_H
 
+#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
@@ -78,8 +79,8 @@ struct expiry_share {
  *	events it handled, and whether to wake.  Called in softirq context, with @lock
  *	held and the entry in no line; it may queue the entry again.  Constant
  * @wake: wakes who waits for events; called after that, without @lock.  Constant
- *
- * Freed after an RCU grace period: softirq may be about to take @lock.
+ * @kref: the owner's, until the entry is in no line for good, and one of each visit
+ * @free: frees the wheel, from whichever context gives up the last of them.  Constant
  */
 struct expiry_entry {
 	struct timerqueue_node	node;
@@ -89,6 +90,8 @@ struct expiry_entry {
 	unsigned int		(*turn)(struct expiry_entry *entry, unsigned int budget,
 					bool *news);
 	void			(*wake)(struct expiry_entry *entry);
+	struct kref		kref;
+	void			(*free)(struct kref *kref);
 };
 
 TWHEEL_PART void expiry_init(void);

@@ -6,7 +6,6 @@
 #define TWHEEL_H
 
 #include <linux/mutex.h>
-#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -41,7 +40,6 @@
  * @words_first: the first id with a word; like @clock
  * @words_nr: how many have one; like @clock
  * @offsets: of the clocks that differ in the opener's time namespace; constant
- * @rcu: to free it
  */
 struct twheel {
 	spinlock_t		lock;		/* see above */
@@ -67,7 +65,6 @@ struct twheel {
 		s64		monotonic;
 		s64		boottime;
 	} offsets;
-	struct rcu_head		rcu;
 };
 
 /*
