@@ -5,6 +5,10 @@
  * The kernel never reads back what it wrote there.  Of what the consumer writes it reads
  * the head alone, to see how much room there is.
  */
+#ifdef __KERNEL__
+#include <linux/sched/signal.h>
+#endif
+
 #include "ring.h"
 
 static_assert(sizeof(struct twheel_entry) * WORDS_PER_PAGE == WORDS_PAGE);
@@ -15,11 +19,12 @@ static_assert(TWHEEL_RING_HEADER == WORDS_PAGE);
  * @ring: all zeroes
  * @entries: a power of two, at least WORDS_PER_PAGE
  *
- * Return: 0 or -ENOMEM.  Sleeps.
+ * Return: 0, -ENOMEM, or -EINTR after a signal that kills.  Sleeps.
  */
 TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries)
 {
 	struct twheel_ring *header;
+	int ret = -ENOMEM;
 
 	ring->page = wheel_array_alloc(entries / WORDS_PER_PAGE * sizeof(*ring->page));
 	if (!ring->page)
@@ -28,26 +33,32 @@ TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries)
 	for (u32 i = 0; i < entries / WORDS_PER_PAGE; i++) {
 		ring->page[i] = (struct twheel_entry *)words_alloc();
 		if (!ring->page[i])
-			goto nomem;
+			goto fail;
 		cond_resched();
+		if (fatal_signal_pending(current)) {
+			ret = -EINTR;
+			goto fail;
+		}
 	}
 	header = (struct twheel_ring *)words_alloc();
 	if (!header)
-		goto nomem;
+		goto fail;
 	header->entries = entries;
 	ring->header = header;
 	return 0;
 
-nomem:
+fail:
 	ring_free(ring);
-	return -ENOMEM;
+	return ret;
 }
 
 /* Free a ring, or none; leaves it all zeroes.  Sleeps. */
 TWHEEL_PART void ring_free(struct ring *ring)
 {
-	for (u32 i = 0; i < ring->entries / WORDS_PER_PAGE; i++)
+	for (u32 i = 0; i < ring->entries / WORDS_PER_PAGE; i++) {
 		words_free(ring->page[i]);
+		cond_resched();
+	}
 	kvfree(ring->page);
 	words_free(ring->header);
 	*ring = (struct ring){};

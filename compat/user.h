@@ -34,6 +34,7 @@ typedef __s64 s64;
 #define __aligned(x)		__attribute__((aligned(x)))
 #define noinline		__attribute__((__noinline__))
 #define cond_resched()		do { } while (0)
+#define fatal_signal_pending(task) false
 #define prefetch(x)		__builtin_prefetch(x)
 #define prefetchw(x)		__builtin_prefetch(x, 1)
 #define static_assert		_Static_assert
