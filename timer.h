@@ -197,13 +197,26 @@ static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int 
 	return last & (~0ULL << (fls64((first - 1) ^ last) - 1));
 }
 
+/* The wheel's time ends here, so that a timer can wait one tick longer. */
+#define TICK_LAST	(WHEEL_NEVER - 2)
+
+/*
+ * The wheel's tick for one of the clock's, which comes later by what the clock was set back.
+ * If it would come after the last one, it does not come: with ticks of 1 ns the clock was
+ * set back by centuries then, and again.
+ */
+static inline u64 shifted(const struct timers *ts, u64 tick)
+{
+	return tick <= TICK_LAST - ts->shift ? tick + ts->shift : TICK_LAST + 1;
+}
+
 /*
  * The tick by which the wheel files a deadline.  It lies ahead of the wheel's time, because
- * the wheel takes no other, also if a clock was set back so often that ticks overflow.
+ * the wheel takes no other.
  */
 static inline u64 file_tick(const struct timers *ts, u64 deadline, unsigned int slack)
 {
-	return max(expiry_of(ts, deadline, slack) + ts->shift, ts->wheel.at + 1);
+	return max(shifted(ts, expiry_of(ts, deadline, slack)), ts->wheel.at + 1);
 }
 
 /* The sum of two times; what would be beyond the last of all times is that one. */
@@ -215,7 +228,7 @@ static inline u64 add_times(u64 a, u64 b)
 /* Has the tick of a deadline come?  The wheel may not have found that yet. */
 static inline bool tick_passed(const struct timers *ts, u64 deadline, unsigned int slack)
 {
-	return expiry_of(ts, deadline, slack) + ts->shift <= ts->turned;
+	return shifted(ts, expiry_of(ts, deadline, slack)) <= ts->turned;
 }
 
 /* Periods beyond the first that an event with this deadline would tell, if read now. */
@@ -247,6 +260,8 @@ static inline u64 timers_next(const struct timers *ts)
 
 	if (next <= ts->shift)
 		return 0;
+	if (next > TICK_LAST)
+		return KTIME_MAX;
 	next -= ts->shift;
 	return next < KTIME_MAX / ts->tick ? next * ts->tick : KTIME_MAX;
 }

@@ -133,7 +133,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		if (word)
 			t->deadline = word_deadline(word);
 		batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
-				   expiry_of(ts, t->deadline, t->slack) + ts->shift;
+				   shifted(ts, expiry_of(ts, t->deadline, t->slack));
 		if (!word)
 			continue;
 		promised = batch->expiry[i] > w->at ? t->deadline : 0;

@@ -1290,6 +1290,36 @@ static void heavy_slot_in_time(void)
 	wheel_destroy(&ts.wheel);
 }
 
+/* A deadline in the year 2229, and a clock that is set there and back, again and again. */
+static void set_back_by_centuries(u64 tick, int come)
+{
+	const u64 there = 8200000000000000000ULL, back = 1700000000000000000ULL;
+	bool early = false;
+	int came = 0;
+
+	timers_setup(&ts, CAPACITY, 0, 64, tick, back);
+	ts.settable = true;
+	for (int round = 0; round < 5; round++) {
+		const u64 times[] = { back, back + 1000, there, there + 4000 };
+		struct twheel_op op = { .id = 3, .deadline = there + 2000 };
+		struct twheel_event event;
+
+		now = back;
+		arm(&op);
+		for (u32 i = 0; i < ARRAY_SIZE(times); i++) {
+			now = times[i];
+			timers_advance(&ts, now, 64);
+			if (!timers_claim(&ts, &event, 1, now))
+				continue;
+			early |= event.deadline > now;
+			came += timers_commit(&ts, &event, 1, ts.claims, now);
+		}
+	}
+	tap(!early && came == come, "ticks of %llu ns, set back by centuries: none early, %d come (%d)",
+	    (unsigned long long)tick, come, came);
+	wheel_destroy(&ts.wheel);
+}
+
 void timers_cases(void)
 {
 	old_claim();
@@ -1316,4 +1346,7 @@ void timers_cases(void)
 	memory_given_back();
 	trimmed_ids_are_found();
 	heavy_slot_in_time();
+	/* With 1 ns the wheel's time is at its end in the third round. */
+	set_back_by_centuries(1, 2);
+	set_back_by_centuries(10, 5);
 }
