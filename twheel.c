@@ -11,8 +11,8 @@
  * Turning.  Softirq turns a wheel through a bounded number of timers when expiry.c
  * says that it is its turn.  What is left then is done by those who read and poll, in
  * steps of the same bound: on the processor that wants the events, in the time of who
- * wants them.  With ENOUGH_UNREAD events unread softirq does no more for the wheel: a
- * program that does nothing but sleep causes no interrupts.
+ * wants them.  With ENOUGH_UNREAD events unread softirq turns the wheel once a second: a
+ * program that does nothing but sleep causes hardly any interrupts.
  *
  * Time.  A wheel's time is that of its clock, in the time namespace in which it was
  * opened.  The clock is read under the wheel's lock, so that time does not go back
@@ -63,8 +63,13 @@
 
 static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 
-/* With as many events unread, nobody misses those that could be added. */
+/*
+ * With as many events unread, those that could be added are no news, unless all of these are
+ * stale, or who was woken for them does not read them.  So who waits is woken again for what
+ * comes due, but no sooner than after UNREAD_PAUSE. ns.
+ */
 #define ENOUGH_UNREAD	(16 * WHEEL_STEP)
+#define UNREAD_PAUSE	NSEC_PER_SEC
 
 /*
  * Steps that a poll takes before it says "perhaps", and a read with RWF_NOWAIT, or of an
@@ -128,20 +133,26 @@ static bool twheel_behind(const struct twheel *tw, u64 now)
 /* When softirq should turn the wheel, by the wheel's time; KTIME_MAX: not at all. */
 static u64 twheel_next(const struct twheel *tw, u64 now)
 {
-	u64 next = timers_next(&tw->timers), unread = timers_expired(&tw->timers);
+	u64 next = timers_next(&tw->timers), unread = timers_expired(&tw->timers), pause = 0;
 
 	if (tw->closing)
 		return KTIME_MAX;
 	if (twheel_can_post(tw))
 		return now;
-	if (unread >= ENOUGH_UNREAD)
-		return KTIME_MAX;
+	if (unread >= ENOUGH_UNREAD) {
+		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
+		if (tw->ring.header)
+			return KTIME_MAX;
+		/* Unless the clock was set back. */
+		if (now >= tw->told)
+			pause = tw->told + UNREAD_PAUSE;
+	}
 	if (!twheel_behind(tw, now))
-		return next;
+		return max(next, pause);
 	if (!unread)
 		return now;
 	/* A reader may be at it, and then softirq would only contend for the lock. */
-	return now + max_t(u64, tw->timers.tick, EXPIRY_SPAN);
+	return max(now + max_t(u64, tw->timers.tick, EXPIRY_SPAN), pause);
 }
 
 /*
@@ -179,7 +190,10 @@ static bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 	tw->timers.news = false;
 	if (tw->ring.header)
 		news = ring_post(&tw->ring, &tw->timers, now, most);
-	tw->wakeups += news;
+	if (news) {
+		tw->told = now;
+		tw->wakeups++;
+	}
 	return news;
 }
 
@@ -1119,7 +1133,9 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 	u64 now = twheel_begin(tw);
 	u32 expired = timers_expired(&tw->timers);
 
-	*more = !words_drop_stale(&tw->timers) || timers_expired(&tw->timers) != expired;
+	/* A ring that was set up meanwhile has the events: the reader looks again, and is told. */
+	*more = tw->ring.header || !words_drop_stale(&tw->timers) ||
+		timers_expired(&tw->timers) != expired;
 	nr = *more ? 0 : timers_claim(&tw->timers, events, nr, now);
 	*claim = tw->timers.claims;
 	/* Those that were dropped are filed anew, or have an event again. */

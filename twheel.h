@@ -26,6 +26,7 @@
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
  * @wakeups: wake-ups; @lock
+ * @told: when the last of them was, by the wheel's clock; @lock
  * @ring: the event ring; its pages change under @grow, before there are timers,
  *	the rest is protected by @lock
  * @entry: how the wheel waits to be turned in softirq; see there
@@ -50,6 +51,7 @@ struct twheel {
 	u64			steps;
 	u64			max_pass;
 	u64			wakeups;
+	u64			told;
 	struct ring		ring;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
