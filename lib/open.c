@@ -98,6 +98,9 @@ static int shape(int fd, const struct twheel_options *options, uint64_t has,
 	struct twheel_setup asked;
 	int ret;
 
+	/* Also where there is none, so that a program learns it everywhere. */
+	if (options->ring_entries > TWHEEL_MAX_RING)
+		return -ERANGE;
 	memset(setup, 0, sizeof(*setup));
 	if (options->flags & TWHEEL_OPEN_CLOCK) {
 		setup->flags |= TWHEEL_SETUP_CLOCK;

@@ -129,7 +129,9 @@ struct twheel_options {
  * -EOPNOTSUPP: an unknown flag or clock, or @fd is a wheel with an event ring
  * and there are no words here;
  * -EBUSY: @fd is in use, with another clock, tick, capacity or ring_entries than given;
- * -ERANGE, -EPERM: tick, capacity or ring_entries are out of their range;
+ * -ERANGE, -EPERM: tick, capacity or ring_entries are out of their range; or -EPERM: all
+ * that the program maps is to be executable (personality(2), READ_IMPLIES_EXEC);
+ * -ENOTDIR, -EISDIR, -ELOOP, -ENAMETOOLONG: what open(2) says of @path;
  * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.  An @fd may have got its clock,
  * tick, capacity and memory before that, and keeps them; the same call may be made again.
  */

@@ -990,6 +990,10 @@ static void opening(void)
 	kernel.map_error = 0;
 	kernel.words_error = -EDQUOT;
 	CHECK(try_open(NULL) == -EDQUOT);
+	kernel.words_error = 0;
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_NO_WORDS };
+	o.ring_entries = TWHEEL_MAX_RING + 1;
+	CHECK(try_open(&o) == -ERANGE);
 	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
 	twheel_close(NULL);
 	tap_result("options that mean nothing, and kernels that can't");
