@@ -108,6 +108,38 @@ TEST(only_new_and_only_move_hold_beside_stores)
 	shared_close(&s);
 }
 
+/*
+ * However many events wait that nobody reads, who sleeps in epoll hears of one more; within a
+ * second, if they are more than a thousand.  Here all of them are stale.
+ */
+TEST(an_edge_comes_behind_any_number_of_events)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	enum { NR = 1500 };
+	struct twheel_event ev;
+	struct shared s;
+	int epoll;
+
+	ASSERT_EQ(0, shared_open(&s, 4096, 0, 0));
+	epoll = epoll_create1(0);
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, s.fd, &event));
+	ASSERT_EQ(0, arm_many(s.fd, NR, now_ns() + 5 * MSEC, 0));
+	ASSERT_EQ(1, epoll_wait(epoll, &event, 1, NEVER_MS));
+	/* Whoever asks has all of them found. */
+	sleep_until(now_ns() + 50 * MSEC);
+	ASSERT_TRUE(wheel_poll(s.fd, 0) & POLLIN);
+	epoll_wait(epoll, &event, 1, 0);
+	for (__u32 i = 0; i < NR; i++)
+		cancel_by_store(&s, i);
+	ASSERT_EQ(0, arm_in(s.fd, NR, 20 * MSEC, 1));
+	EXPECT_EQ(1, epoll_wait(epoll, &event, 1, NEVER_MS));
+	EXPECT_EQ(1, wheel_read(s.fd, &ev, 1));
+	EXPECT_EQ(NR, ev.id);
+	close(epoll);
+	shared_close(&s);
+}
+
 /* Wakes that many, each time that softirq finds the event of a timer with a period of 1 ms. */
 #define WAKEN		22000
 
@@ -170,6 +202,110 @@ TEST(wake_ups_put_off_nobody_else)
 	/* A tick, and two of these wake-ups. */
 	EXPECT_GE(7 * MSEC, late[NR * 99 / 100]);
 	close(fd);
+}
+
+/* Of a program that only counts, in shared memory: how far does it get? */
+static __u64 counted_in(const __u64 *count, __u64 ns)
+{
+	__u64 before = __atomic_load_n(count, __ATOMIC_RELAXED);
+
+	sleep_until(now_ns() + ns);
+	return __atomic_load_n(count, __ATOMIC_RELAXED) - before;
+}
+
+/*
+ * Wheels that want to be turned one after the other take an interrupt each.  What that takes
+ * is softirq's time as well, of which all wheels together have an eighth.
+ */
+TEST(interrupts_are_spent_of_the_eighth)
+{
+	enum { NR = 200, TIMERS = 300 };
+	const __u64 period = 4 * MSEC, time = 600 * MSEC;
+	static int fd[NR];
+	__u64 alone, beside, start, *count;
+	pid_t hog;
+
+	if (!getenv("TWHEEL_COUNTED") || getuid())
+		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
+	count = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, count);
+	hog = fork();
+	while (!hog)
+		__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
+	ASSERT_LT(0, hog);
+	alone = counted_in(count, time);
+	start = now_ns() + 5 * SEC;
+	for (unsigned int i = 0; i < NR; i++) {
+		struct twheel_setup setup = { .tick = 100 * USEC + i };
+
+		fd[i] = wheel_open(O_NONBLOCK);
+		ASSERT_LE(0, fd[i]);
+		/* One user each: the wheel is of who uses it first. */
+		ASSERT_EQ(0, setresuid(BOB + i, BOB + i, 0));
+		ASSERT_EQ(0, set_up(fd[i], &setup));
+		ASSERT_EQ(0, arm_many(fd[i], TIMERS, start + i * period / NR, period));
+		ASSERT_EQ(0, setresuid(0, 0, 0));
+	}
+	ASSERT_GT(start, now_ns());
+	sleep_until(start + 100 * MSEC);
+	beside = counted_in(count, time);
+	kill(hog, SIGKILL);
+	waitpid(hog, NULL, 0);
+	TH_LOG("a hog loses %llu permille", 1000 - 1000 * beside / alone);
+	EXPECT_LE(7 * alone, 8 * beside);
+	EXPECT_GT(999 * alone, 1000 * beside);
+	for (unsigned int i = 0; i < NR; i++)
+		close(fd[i]);
+}
+
+static void compute(void)
+{
+	for (;;)
+		;
+}
+
+/* Takes and gives back the memory of the largest ring. */
+static void set_up_rings(void)
+{
+	struct shared s;
+
+	for (;;) {
+		CHILD_CHECK(!shared_open(&s, 256, TWHEEL_MAX_RING, 0));
+		shared_close(&s);
+	}
+}
+
+/* How late a sleep ends beside that, at p99. */
+static __u64 late_beside(void (*work)(void))
+{
+	enum { NR = 1000 };
+	static __u64 late[NR];
+	pid_t pid = fork();
+
+	if (!pid)
+		work();
+	for (unsigned int i = 0; i < NR; i++) {
+		__u64 until = now_ns() + MSEC + i * 7919 % MSEC;
+
+		sleep_until(until);
+		late[i] = now_ns() - until;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	qsort(late, NR, sizeof(*late), by_lateness);
+	return late[NR * 99 / 100];
+}
+
+TEST(who_gives_a_ring_back_gives_way)
+{
+	__u64 hog, rings;
+
+	if (!getenv("TWHEEL_COUNTED"))
+		SKIP(return, "counted time only: set TWHEEL_COUNTED=1");
+	hog = late_beside(compute);
+	rings = late_beside(set_up_rings);
+	TH_LOG("late by %llu us beside a hog, %llu beside rings", hog / USEC, rings / USEC);
+	EXPECT_GE(hog + MSEC, rings);
 }
 
 /* The thread in which CPU 0 calls soft hrtimers; there is one on PREEMPT_RT. */
