@@ -1315,7 +1315,8 @@ static void set_back_by_centuries(u64 tick, int come)
 			came += timers_commit(&ts, &event, 1, ts.claims, now);
 		}
 	}
-	tap(!early && came == come, "ticks of %llu ns, set back by centuries: none early, %d come (%d)",
+	tap(!early && came == come,
+	    "ticks of %llu ns, set back by centuries: none early, %d come (%d)",
 	    (unsigned long long)tick, come, came);
 	wheel_destroy(&ts.wheel);
 }
