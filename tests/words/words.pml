@@ -24,7 +24,7 @@
  *	OPS, OPS2	how many operations each does
  *	ALLOWED, ALLOWED2	and of which kind: FENCED (all but the bare extend),
  *			EVERYTHING, or one or a sum of ARM, EXTEND, CANCEL,
- *			IOCTL_ARM, IOCTL_CANCEL
+ *			IOCTL_ARM, IOCTL_CANCEL, IOCTL_NEW, IOCTL_MOVE
  *	CONSUMER	the thread that takes events: 0, 1, or ANY (only without RING)
  *	RING		entries of the ring; without it events are read
  *	IDS		timers: with 2 the hand looks at both in one batch
@@ -55,6 +55,7 @@
 #define LOAD_COMPARE_STORE	9	/* claimed, but in two steps */
 #define DROP_STALE		10	/* no test after a stale event */
 #define SWAP_FIRST		17	/* a read swaps for a claim that does not hold */
+#define SWAP_ANYWAY		18	/* only-new and only-move swap what they find */
 /* Rule 4. */
 #define EVENT_FIRST		11	/* published before the raise */
 #define PROMISE_FIRST		12	/* the consumer loads the promise, then tail */
@@ -105,6 +106,8 @@
 #define CANCEL		4
 #define IOCTL_ARM	8
 #define IOCTL_CANCEL	16
+#define IOCTL_NEW	32	/* arms only what is not armed */
+#define IOCTL_MOVE	64	/* arms only what is armed */
 
 #define FENCED (ARM + CANCEL + IOCTL_ARM + IOCTL_CANCEL)
 #define EVERYTHING (FENCED + EXTEND)
@@ -194,7 +197,7 @@ byte readers[IDS];		/* how many compare */
 
 /* For the judge: operations that are not finished; and what must never be. */
 byte busy;
-bool lost, late, untrue, needless, stale, early;
+bool lost, late, untrue, needless, stale, early, overwritten;
 bool owed[IDS];			/* armed by call, and no end of that was seen */
 
 inline unlock(c)
@@ -444,6 +447,7 @@ proctype clock()
 #define CANCEL_IT	3
 #define MORE		4	/* move what waits into the ring */
 #define READ		5
+#define ARM_IF		6	/* ARM_VALUE with f: if it is armed, or if it is not */
 
 #define WHOLE_LOOK	1
 #define SECOND_HALF	2
@@ -585,6 +589,40 @@ inline in_the_kernel(c)
 		begin_generation(i);
 		owed[i] = ALONE(c);
 		mem[DEADLINE(i)] = t			/* an exchange */
+	   }
+	   atomic {
+#ifdef UNFILE
+		look = WHOLE_LOOK
+#else
+		arm(c, i);
+		unless_look(c)
+#endif
+	   }
+
+	:: atomic {
+		call == ARM_IF && UNLOCKED(c) && EMPTY(c) ->
+		d = mem[DEADLINE(i)];
+		TELL3("processor %d: calls ARM for timer %d, only new or only move: deadline is %d\n", c, i, d)
+		if
+		:: (d != 0) == f -> mem[LOCK] = 1
+		:: else -> finish()			/* it is refused */
+		fi
+	   }
+	   atomic {
+		/* Compare-and-swap; if another thread came between, all begins anew. */
+		if
+		:: mem[DEADLINE(i)] == d || BROKEN(SWAP_ANYWAY) ->
+			TELL3("processor %d: arms timer %d by call with deadline %d\n", c, i, t)
+			overwritten = (mem[DEADLINE(i)] != 0) != f;
+			assert(!overwritten);
+			unlink(c, i);
+			begin_generation(i);
+			owed[i] = ALONE(c);
+			mem[DEADLINE(i)] = t
+		:: else ->
+			unlock(c);
+			finish()
+		fi
 	   }
 	   atomic {
 #ifdef UNFILE
@@ -775,6 +813,15 @@ inline in_user_space(c)
 	   :: atomic {
 		MAY(c, IOCTL_ARM) ->
 		call = ARM_VALUE
+	      }
+	   :: atomic {
+		MAY(c, IOCTL_NEW) ->
+		call = ARM_IF
+	      }
+	   :: atomic {
+		MAY(c, IOCTL_MOVE) ->
+		f = 1;
+		call = ARM_IF
 	      }
 	   :: atomic {
 		MAY(c, IOCTL_CANCEL) ->
