@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -397,6 +398,21 @@ static inline int wheel_poll(int fd, int ms)
 			ms = ms_until(limit);
 	} while (ret < 0 && errno == EINTR);
 	return ret < 0 ? -errno : p.revents;
+}
+
+/* What epoll tells of within @ms, 0 without anything, or a negative errno. */
+static inline int epoll_get(int epoll, int ms)
+{
+	__u64 limit = now_ns() + ms * MSEC;
+	struct epoll_event e;
+	int ret;
+
+	do {
+		ret = epoll_wait(epoll, &e, 1, ms);
+		if (ms > 0)
+			ms = ms_until(limit);
+	} while (ret < 0 && errno == EINTR);
+	return ret < 0 ? -errno : ret ? (int)e.events : 0;
 }
 
 /* The number of events read, or a negative errno; without waiting if the file

@@ -2,7 +2,6 @@
 /*
  * Waiting for events: blocking reads, poll, epoll in all its modes, io_uring.
  */
-#include <sys/epoll.h>
 #include <sys/uio.h>
 #include <linux/io_uring.h>
 
@@ -327,21 +326,6 @@ static int epoll_on(int fd, __u32 events)
 	if (ep < 0)
 		return ep;
 	return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) ? -1 : ep;
-}
-
-/* The events reported, 0 after @ms without one. */
-static int epoll_get(int ep, int ms)
-{
-	__u64 limit = now_ns() + ms * MSEC;
-	struct epoll_event e;
-	int n;
-
-	do {
-		n = epoll_wait(ep, &e, 1, ms);
-		if (ms > 0)
-			ms = ms_until(limit);
-	} while (n < 0 && errno == EINTR);
-	return n == 1 ? (int)e.events : n;
 }
 
 TEST_F(wheel, epoll_level)
