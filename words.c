@@ -203,11 +203,12 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	op->state = word_state(ts, id, deadline);
 	/*
 	 * The wheel will be in time for it, or its event waits, or it is as idle as it was.
-	 * Of an event in the ring nobody knows if the consumer has yet to come to it, or has
-	 * dropped it when the word held something else: that one is written again.
+	 * An event does not count if the clock was set back since and the deadline is to come
+	 * again.  Of an event in the ring nobody knows if the consumer has yet to come to it,
+	 * or has dropped it when the word held something else: that one is written again.
 	 */
 	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
-	    deadline ? t->deadline == deadline : !timer_has_deadline(t)) {
+	    deadline ? deadline <= now && t->deadline == deadline : !timer_has_deadline(t)) {
 		/* A daemon that has written over its promise would call for ever. */
 		WRITE_ONCE(word->promise, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;

@@ -101,6 +101,12 @@ static uint64_t next_deadline(const struct terms *terms, const struct twheel_eve
 	return next;
 }
 
+/* Is the deadline to come again, because the clock was set back since the event came? */
+static bool to_come_again(const struct twheel *w, uint64_t deadline)
+{
+	return (w->clock == CLOCK_REALTIME || w->clock == CLOCK_TAI) && twheel_now(w) < deadline;
+}
+
 /*
  * See if an entry of the ring counts: then its deadline is still that of the word,
  * and goes from there, in one step, so that it is nobody else's.
@@ -113,7 +119,7 @@ static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twh
 	uint32_t told = 0;
 	bool counts = false;
 
-	if (deadline == entry->deadline) {
+	if (deadline == entry->deadline && !to_come_again(w, deadline)) {
 		tell(w, entry, event);
 		next = next_deadline(terms, event);
 		counts = __atomic_compare_exchange_n(&word->deadline, &deadline, next, false,

@@ -336,6 +336,105 @@ static __u64 run_time(pid_t pid)
 	return ns > 0 ? ns : 0;
 }
 
+/* A wall clock that is set back while an event waits, and forward again at the end. */
+FIXTURE(set_back)
+{
+	struct shared s;
+};
+
+FIXTURE_VARIANT(set_back)
+{
+	__u32 ring_entries;
+	int (*arm)(struct shared *s, __u32 id, __u64 deadline);
+};
+
+static int by_the_word(struct shared *s, __u32 id, __u64 deadline)
+{
+	int ret = want(s, id, deadline);
+
+	return ret < 0 ? ret : 0;
+}
+
+static int cancelled_by_a_store(struct shared *s, __u32 id, __u64 deadline)
+{
+	cancel_by_store(s, id);
+	return by_the_word(s, id, deadline);
+}
+
+static int by_call(struct shared *s, __u32 id, __u64 deadline)
+{
+	return arm_at(s->fd, id, deadline, 0);
+}
+
+FIXTURE_VARIANT_ADD(set_back, read_word) { 0, by_the_word };
+FIXTURE_VARIANT_ADD(set_back, read_cancel) { 0, cancelled_by_a_store };
+FIXTURE_VARIANT_ADD(set_back, read_call) { 0, by_call };
+FIXTURE_VARIANT_ADD(set_back, ring_word) { 256, by_the_word };
+FIXTURE_VARIANT_ADD(set_back, ring_cancel) { 256, cancelled_by_a_store };
+FIXTURE_VARIANT_ADD(set_back, ring_call) { 256, by_call };
+
+FIXTURE_SETUP(set_back)
+{
+	if (getuid())
+		SKIP(return, "only root sets the clock");
+	memset(&self->s, 0, sizeof(self->s));
+	self->s.setup = (struct twheel_setup){
+		.flags = TWHEEL_SETUP_CLOCK,
+		.clock = CLOCK_REALTIME,
+		.capacity = 256,
+		.delivery = variant->ring_entries ? TWHEEL_DELIVER_RING : TWHEEL_DELIVER_READ,
+		.ring_entries = variant->ring_entries,
+	};
+	self->s.fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->s.fd);
+	ASSERT_EQ(0, shared_set_up(&self->s));
+	ASSERT_EQ(0, shared_map(&self->s));
+}
+
+FIXTURE_TEARDOWN(set_back)
+{
+	shared_close(&self->s);
+}
+
+/* Events that count now. */
+static int events_now(struct shared *s)
+{
+	struct twheel_entry entry;
+	struct twheel_event ev;
+	int nr = 0;
+
+	if (!s->ring)
+		return wheel_read(s->fd, &ev, 1);
+	while (ring_take(s, &entry)) {
+		nr += claim(s, &entry, 0);
+		want_looked_at(s, entry.id, wanted(s, entry.id));
+	}
+	return nr;
+}
+
+/*
+ * An event waits, the clock is set back, and the timer is armed again for the deadline that
+ * it had, which is to come once more.  The event is of the arming before.
+ */
+TEST_F(set_back, the_same_deadline_comes_again)
+{
+	const __u64 back = 10 * SEC;
+	__u64 deadline = clock_ns(CLOCK_REALTIME) + 20 * MSEC;
+	int early, after;
+
+	ASSERT_EQ(0, variant->arm(&self->s, 7, deadline));
+	ASSERT_TRUE(wheel_poll(self->s.fd, NEVER_MS) & POLLIN);
+	ASSERT_EQ(0, set_wall(deadline - back));
+	EXPECT_EQ(0, variant->arm(&self->s, 7, deadline));
+	early = events_now(&self->s);
+	ASSERT_EQ(0, set_wall(deadline + MSEC));
+	ASSERT_TRUE(wheel_poll(self->s.fd, NEVER_MS) & POLLIN);
+	after = events_now(&self->s);
+	EXPECT_TRUE(early == 0 || early == -EAGAIN)
+		TH_LOG("%d events ten seconds early", early);
+	EXPECT_EQ(1, after);
+}
+
 #define WATCHED_BY	40000
 #define ALL_TIMERS	900
 

@@ -148,11 +148,23 @@ static inline int ring_take(const struct shared *s, struct twheel_entry *entry)
 	return 1;
 }
 
+/* Is the deadline to come again, because the wheel's clock was set back? */
+static inline bool to_come_again(const struct shared *s, __u64 deadline)
+{
+	const struct twheel_setup *setup = &s->setup;
+
+	return setup->flags & TWHEEL_SETUP_CLOCK &&
+	       (setup->clock == CLOCK_REALTIME || setup->clock == CLOCK_TAI) &&
+	       clock_ns(setup->clock) < deadline;
+}
+
 /* Does an event count? */
 static inline bool claim(const struct shared *s, const struct twheel_entry *entry, __u64 next)
 {
 	__u64 deadline = entry->deadline;
 
+	if (to_come_again(s, deadline))
+		return false;
 	return __atomic_compare_exchange_n(&s->word[entry->id].deadline, &deadline, next,
 					   false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }

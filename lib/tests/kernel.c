@@ -144,7 +144,8 @@ static void arm_stored(struct wheel *wheel, uint32_t id)
 	struct timer *t = &wheel->timer[id];
 	uint64_t deadline = wanted(wheel, id);
 
-	if (t->tag && t->tag == deadline)
+	/* Set back, the clock may come to the deadline of an event once more. */
+	if (t->tag && t->tag == deadline && deadline <= kernel_now())
 		return;
 	if (t->tag)
 		unqueue(wheel, id);
@@ -227,6 +228,11 @@ void kernel_advance(uint64_t ns)
 		turn(wheel);
 		pthread_mutex_unlock(&wheel->lock);
 	}
+}
+
+void kernel_set_back(uint64_t ns)
+{
+	__atomic_fetch_sub(&clock_now, ns, __ATOMIC_SEQ_CST);
 }
 
 /* Calls */
@@ -455,7 +461,7 @@ static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 		return -EBUSY;
 	if (setup->flags & ~flags ||
 	    (setup->flags & TWHEEL_SETUP_CLOCK && setup->clock != CLOCK_MONOTONIC &&
-	     setup->clock != CLOCK_BOOTTIME))
+	     setup->clock != CLOCK_REALTIME && setup->clock != CLOCK_BOOTTIME))
 		return -EOPNOTSUPP;
 	if (setup->delivery == TWHEEL_DELIVER_RING && !(kernel.features & TWHEEL_FEATURE_RING))
 		return -EOPNOTSUPP;

@@ -75,6 +75,8 @@ void kernel_boot(uint64_t features);
 uint64_t kernel_now(void);
 /* Let time go on, and look at what is due. */
 void kernel_advance(uint64_t ns);
+/* Set the clock of all wheels back. */
+void kernel_set_back(uint64_t ns);
 
 /* As dup(): another descriptor of the same wheel. */
 int kernel_dup(int fd);

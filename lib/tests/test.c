@@ -1168,6 +1168,46 @@ static void other_time(const struct mode *mode)
 	tap_result("%s: a process in another time namespace has the wheel's time", mode->name);
 }
 
+/* The clock is set back while an event waits, and its deadline wanted once more. */
+static void set_back(const struct mode *mode)
+{
+	struct twheel_options options = {
+		.size = sizeof(options),
+		.flags = mode->flags | TWHEEL_OPEN_CLOCK,
+		.clock = CLOCK_REALTIME,
+		.capacity = CAPACITY,
+		.ring_entries = mode->ring_entries,
+	};
+	struct twheel_arming arming = { .cookie = 2 };
+	struct twheel_event event;
+	struct twheel *w;
+
+	kernel_boot(mode->features);
+	if (!CHECK(twheel_open(&w, &options) == 0))
+		exit(1);
+	for (int how = 0; how < 3; how++) {
+		uint64_t deadline = twheel_now(w) + 10 * MS;
+
+		CHECK(twheel_arm(w, 1, deadline) == 0);
+		CHECK(twheel_flush(w) == 0);
+		kernel_advance(11 * MS);
+		kernel_set_back(6 * MS);
+		if (how == 1)
+			CHECK(twheel_cancel(w, 1) == 0);
+		arming.deadline = deadline;
+		if (how < 2)
+			CHECK(twheel_arm(w, 1, deadline) == 0);
+		else
+			CHECK(twheel_arm_with(w, 1, &arming) == 0);
+		CHECK(twheel_flush(w) == 0);
+		expect_none(w, 4 * MS);
+		expect(w, 1, deadline);
+		CHECK(twheel_next(w, &event) == 0);
+	}
+	twheel_close(w);
+	tap_result("%s: a deadline that comes once more, as the clock was set back", mode->name);
+}
+
 /* Events that nobody wants any more, in front of one that somebody does. */
 static void behind_stale(const struct mode *mode)
 {
@@ -1420,6 +1460,7 @@ int main(void)
 		successor(&modes[m]);
 		adopted_again(&modes[m]);
 		other_time(&modes[m]);
+		set_back(&modes[m]);
 		behind_stale(&modes[m]);
 		signals(&modes[m]);
 		count_and_stale(&modes[m], false);

@@ -258,8 +258,9 @@ struct twheel_setup {
  *
  * An event from the ring counts only if @deadline can be swapped
  * (compare-and-swap) from that of the event to 0, or of a periodic timer to the
- * next.  If not, it is stale: drop it.  In both cases make the test above.  read()
- * does that by itself.
+ * next.  If not, it is stale: drop it.  So it is if its deadline is to come, which
+ * happens where a clock was set back: CLOCK_REALTIME and CLOCK_TAI.  In all cases
+ * make the test above.  read() does that by itself.
  */
 struct twheel_word {
 	__aligned_u64	deadline;
@@ -416,7 +417,8 @@ struct twheel_submit {
  * All but what GET takes in is out.  Of a timer that is not armed only id,
  * generation and state are told, the rest is 0.  Of a timer with a word the deadline
  * there counts: with its event in the ring it is expired until that is claimed, and
- * then has the deadline that the claim has left.
+ * then has the deadline that the claim has left.  If the clock is set back to before the
+ * deadline it is pending again.
  */
 struct twheel_timer {
 	__u32		id;
