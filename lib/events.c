@@ -219,8 +219,10 @@ static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t 
 /* Arms by value say what is left of a count. */
 static int take_and_count(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
-	int ret;
+	int ret, cancel;
 
+	/* A thread that is cancelled in read() would keep the lock. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&w->lock);
 	ret = take_by_read(w, events, nr);
 	for (int i = 0; i < ret; i++) {
@@ -230,6 +232,7 @@ static int take_and_count(struct twheel *w, struct twheel_event *events, uint32_
 			count_down(terms, &events[i]);
 	}
 	pthread_mutex_unlock(&w->lock);
+	pthread_setcancelstate(cancel, NULL);
 	return ret;
 }
 

@@ -54,6 +54,9 @@ static int features(int fd, const struct twheel_options *options, uint64_t *has)
 
 	memset(&found, 0, sizeof(found));
 	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_FEATURES, &found);
+	/* What some other files say of an ioctl that they do not know. */
+	if (ret == -EINVAL)
+		return -ENOTTY;
 	if (ret)
 		return ret;
 	if (found.abi != TWHEEL_ABI)

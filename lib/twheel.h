@@ -28,7 +28,9 @@ extern "C" {
  *
  * Threads: any function may be called by any thread at any time, but for
  * twheel_extend(), which needs a timer that is this thread's alone, and
- * twheel_close().
+ * twheel_close().  A thread may be cancelled (pthread_cancel(), but not at any
+ * moment: PTHREAD_CANCEL_ASYNCHRONOUS) while it takes events or waits for them; what
+ * it has not returned is not taken.
  *
  * So may a child after fork(), also of a program with threads: it and its parent
  * are then like two threads with a handle each, and each closes its own.  Each has
@@ -122,18 +124,23 @@ struct twheel_options {
  * -ENODEV: there is no device;
  * -EACCES: not permitted to open it; or @fd is not open for reading and writing, which
  * words need;
+ * -EBADF: @fd is not open;
  * -ENOTTY: @fd or @path is not a wheel;
  * -EPROTO: the kernel's twheel has another version of the ABI;
- * -EINVAL: no valid size, or with TWHEEL_OPEN_FD a path is given;
+ * -EINVAL: no valid size; with TWHEEL_OPEN_FD a path is given; or a clock or @fd without
+ * its flag;
  * -E2BIG: the options are those of a newer library, and used;
  * -EOPNOTSUPP: an unknown flag or clock, or @fd is a wheel with an event ring
  * and there are no words here;
  * -EBUSY: @fd is in use, with another clock, tick, capacity or ring_entries than given;
  * -ERANGE, -EPERM: tick, capacity or ring_entries are out of their range; or -EPERM: all
  * that the program maps is to be executable (personality(2), READ_IMPLIES_EXEC);
- * -ENOTDIR, -EISDIR, -ELOOP, -ENAMETOOLONG: what open(2) says of @path;
- * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.  An @fd may have got its clock,
- * tick, capacity and memory before that, and keeps them; the same call may be made again.
+ * -ENOTDIR, -EISDIR, -ELOOP, -ENAMETOOLONG, -ETXTBSY: what open(2) says of @path;
+ * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.
+ *
+ * With one of the latter four, or the -EPERM of personality(2), an @fd may have got its
+ * clock, tick, capacity and memory before that, and keeps them; the same call may be made
+ * again.
  */
 int twheel_open(struct twheel **out, const struct twheel_options *options);
 
@@ -241,7 +248,8 @@ int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *a
  *
  * The id is the caller's until the timer's last event is taken or it is
  * cancelled, in whatever way.  Ids are given from the top down, so that low ones are
- * there for a program that chooses some itself.
+ * there for a program that chooses some itself; at a limit, one that was not given
+ * before may fail for memory while others are free that have some.
  *
  * Return: as twheel_arm_with(), and
  * -EINVAL: the deadline is 0, or TWHEEL_ARM_MOVE or a generation is given;
@@ -529,8 +537,9 @@ TWHEEL_LINKAGE inline int twheel_cancel(struct twheel *w, uint32_t id)
  *
  * Return: TWHEEL_STATE_IDLE, which is 0: it was not armed, or its last event was
  * taken; TWHEEL_STATE_PENDING: no event had come, though its deadline may have;
- * TWHEEL_STATE_EXPIRED: its event had come;
+ * TWHEEL_STATE_EXPIRED: its event had come, or its deadline while it was on a batch;
  * -ERANGE: the id is not below the capacity.
+ * If the clock was set back to before the deadline, a timer with a word is pending.
  */
 TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
 {

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -202,6 +203,31 @@ static void forks(struct twheel *w)
 	CHECK(twheel_cancel(w, 1) == 0 && twheel_cancel(w, 3) == 0);
 }
 
+static void *wait_again_and_again(void *arg)
+{
+	struct twheel_event event;
+
+	for (;;)
+		CHECK(twheel_wait(arg, &event, 1, MS / 10) == 0);
+	return NULL;
+}
+
+/* Where a thread is cancelled it leaves nothing behind that others would wait for. */
+static void cancelled(struct twheel *w)
+{
+	struct twheel_event event;
+	pthread_t thread;
+
+	for (unsigned int i = 0; i < 100; i++) {
+		if (!CHECK(pthread_create(&thread, NULL, wait_again_and_again, w) == 0))
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = MS / 10 * (i % 10) }, NULL);
+		CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, NULL) == 0);
+		CHECK(twheel_next(w, &event) == 0);
+		CHECK(twheel_take(w, &event, 1) == 0);
+	}
+}
+
 /* What is left behind by one handle, the next one finds. */
 static struct twheel *hand_over(struct twheel *w, uint32_t flags)
 {
@@ -284,6 +310,7 @@ static void test(const char *name, uint32_t ring_entries, uint32_t flags)
 	stale(w);
 	chosen(w);
 	forks(w);
+	cancelled(w);
 	w = hand_over(w, flags);
 	if (w) {
 		CHECK(twheel_has(w) == has);
@@ -367,6 +394,19 @@ static void time_namespaces(const char *name, uint32_t flags)
 		   " # SKIP there are none here" : "");
 }
 
+/* A file that knows an ioctl or two, but is no wheel. */
+static void no_wheel(void)
+{
+	struct twheel_options options = { .size = sizeof(options), .flags = TWHEEL_OPEN_FD };
+	struct twheel *w;
+
+	options.fd = epoll_create1(EPOLL_CLOEXEC);
+	CHECK(options.fd >= 0 && twheel_open(&w, &options) == -ENOTTY);
+	close(options.fd);
+	CHECK(twheel_open(&w, &options) == -EBADF);
+	tap_result("a file that is no wheel");
+}
+
 int main(void)
 {
 	if (access("/dev/twheel", R_OK | W_OK)) {
@@ -380,5 +420,6 @@ int main(void)
 	test("calls", 0, TWHEEL_OPEN_NO_WORDS);
 	time_namespaces("words", 0);
 	time_namespaces("calls", TWHEEL_OPEN_NO_WORDS);
+	no_wheel();
 	return tap_end();
 }
