@@ -197,9 +197,6 @@ static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int 
 	return last & (~0ULL << (fls64((first - 1) ^ last) - 1));
 }
 
-/* The wheel's time ends here, so that a timer can wait one tick longer. */
-#define TICK_LAST	(WHEEL_NEVER - 2)
-
 /*
  * The wheel's tick for one of the clock's, which comes later by what the clock was set back.
  * If it would come after the last one, it does not come: with ticks of 1 ns the clock was
@@ -207,7 +204,7 @@ static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int 
  */
 static inline u64 shifted(const struct timers *ts, u64 tick)
 {
-	return tick <= TICK_LAST - ts->shift ? tick + ts->shift : TICK_LAST + 1;
+	return tick <= WHEEL_LAST - ts->shift ? tick + ts->shift : WHEEL_LAST + 1;
 }
 
 /*
@@ -260,7 +257,7 @@ static inline u64 timers_next(const struct timers *ts)
 
 	if (next <= ts->shift)
 		return 0;
-	if (next > TICK_LAST)
+	if (next > WHEEL_LAST)
 		return KTIME_MAX;
 	next -= ts->shift;
 	return next < KTIME_MAX / ts->tick ? next * ts->tick : KTIME_MAX;

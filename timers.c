@@ -77,7 +77,7 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
  */
 static u64 wheel_time(struct timers *ts, u64 now)
 {
-	u64 tick = min(shifted(ts, ticks_of(ts, now)), TICK_LAST), at = ts->wheel.at;
+	u64 tick = min(shifted(ts, ticks_of(ts, now)), WHEEL_LAST), at = ts->wheel.at;
 
 	ts->now = now;
 	if (unlikely(tick < at)) {

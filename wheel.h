@@ -42,6 +42,12 @@
 #define WHEEL_NIL		0xffffffffU
 /* "No tick": later than all others. */
 #define WHEEL_NEVER		(~0ULL)
+/*
+ * The last tick that a wheel can be turned to.  Rings reach beyond their hands, and the
+ * numbers of their slots are still to fit 64 bits then.  A timer may be filed for any later
+ * tick: it stays where it is, for good.
+ */
+#define WHEEL_LAST		(WHEEL_NEVER - 4 * WHEEL_MAX_SLOTS)
 
 /* Timers that a step may handle; a slot with more is brought down early. */
 #define WHEEL_STEP		64U

@@ -265,6 +265,41 @@ static void timers_are_due_one_by_one(struct kunit *test)
 	}
 }
 
+/*
+ * The last ticks that there are, on a wheel that comes there by one jump and then by smaller
+ * steps.  Timers that no tick is left for never come, and there are enough of them to make
+ * slots heavy.
+ */
+static void the_wheel_ends_at_its_last_tick(struct kunit *test)
+{
+	struct fixture *f = test->priv;
+
+	for (u64 left = 4 * WHEEL_MAX_SLOTS; left; left /= 2) {
+		struct wheel *w = shape_start(test, WHEEL_LAST / 3 * 2);
+		u32 id, nr = 0, come = 0;
+
+		while (nr < 200)
+			f->tick[nr++] = WHEEL_LAST + 1;
+		for (u64 before = left / 2 + left / 4; before; before /= 2, come++)
+			f->tick[nr++] = WHEEL_LAST - before;
+		for (id = 0; id < nr; id++)
+			file(test, w, id, f->tick[id]);
+		for (u64 before = left; before; before /= 2) {
+			advance_to(test, w, WHEEL_LAST - before);
+			for (u32 beyond = 0; beyond < 2; beyond++, nr++) {
+				f->tick[nr] = WHEEL_LAST + beyond;
+				file(test, w, nr, f->tick[nr]);
+			}
+			come++;
+		}
+		KUNIT_ASSERT_EQ(test, advance_to(test, w, WHEEL_LAST), come);
+		while ((id = take(w)) != WHEEL_NIL)
+			KUNIT_ASSERT_LE(test, f->tick[id], WHEEL_LAST);
+		KUNIT_ASSERT_GT(test, wheel_next(w), WHEEL_LAST);
+		KUNIT_ASSERT_EQ(test, w->at, WHEEL_LAST);
+	}
+}
+
 /* One enormous step passes many boundaries; it finds those due, and no other. */
 static void enormous_steps_find_all_that_is_due(struct kunit *test)
 {
@@ -592,6 +627,7 @@ static struct kunit_case boundaries_cases[] = {
 	KUNIT_CASE_PARAM(lone_timer_is_due_at_its_tick, shape_gen_params),
 	KUNIT_CASE_PARAM(lone_timer_is_due_on_a_wheel_that_jumped, shape_gen_params),
 	KUNIT_CASE_PARAM(timers_are_due_one_by_one, shape_gen_params),
+	KUNIT_CASE_PARAM(the_wheel_ends_at_its_last_tick, shape_gen_params),
 	KUNIT_CASE_PARAM(enormous_steps_find_all_that_is_due, shape_gen_params),
 	KUNIT_CASE_PARAM(each_tick_of_two_turns, shape_gen_params),
 	KUNIT_CASE_PARAM(full_slots_beside_a_boundary, shape_gen_params),
