@@ -288,21 +288,22 @@ static int arm_word(struct timers *ts, const struct twheel_op *op, u32 id, u64 d
 		    enum twheel_state *state, struct timers_need *need)
 {
 	struct twheel_word *word = word_of(ts, id);
-	u64 before;
+	u64 before = 0;
 
 	/* A free id that the kernel has chosen is idle for the caller, whatever is stored. */
 	if (op->id == TWHEEL_ID_ANY) {
 		word_exchange(word, deadline);
 		return 0;
 	}
-	if (unlikely(op->flags & (TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE))) {
-		int ret;
-
-		/* Another deadline may have been stored since the timer was looked at. */
+	/* With a word, a timer is armed if there is anything but 0 in it. */
+	if (unlikely(op->flags & TWHEEL_ARM_NEW)) {
+		if (!word_take(word, 0, deadline))
+			return -EEXIST;
+	} else if (unlikely(op->flags & TWHEEL_ARM_MOVE)) {
 		before = word_deadline(word);
-		ret = arm_refused(op, word_state(ts, id, before));
-		if (ret)
-			return ret;
+		if (!before)
+			return -ENOENT;
+		/* Another deadline may be stored meanwhile. */
 		if (!word_take(word, before, deadline)) {
 			need->what = TIMERS_NEED_NOTHING;
 			return -EAGAIN;

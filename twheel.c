@@ -25,7 +25,8 @@
  * write there is read in words.c and ring.c, and nowhere else.
  *
  * Loops.  Whatever a stranger can make long gives way and looks at signals after each
- * step, and has done something for good in each.
+ * step, and has done something for good in each.  But an arm that is to move a timer with a
+ * word begins anew when a store comes between: then it is the store that was done.
  *
  * Locks: twheel.grow, then twheel.lock, then what expiry.c takes.
  */

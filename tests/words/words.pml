@@ -609,7 +609,7 @@ inline in_the_kernel(c)
 		fi
 	   }
 	   atomic {
-		/* Compare-and-swap; if another thread came between, all begins anew. */
+		/* Compare-and-swap; if another thread came between, it is refused or begins anew. */
 		if
 		:: mem[DEADLINE(i)] == d || BROKEN(SWAP_ANYWAY) ->
 			TELL3("processor %d: arms timer %d by call with deadline %d\n", c, i, t)
