@@ -996,6 +996,9 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 		tw->words_first = setup->words_first;
 		tw->words_nr = setup->words_nr;
 		twheel_unlock(tw);
+		/* Who waits in a read is told that events go to a ring now. */
+		if (ring.header)
+			twheel_wake(tw);
 	}
 	mutex_unlock(&tw->grow);
 free:
@@ -1254,7 +1257,8 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			ret = -EAGAIN;
 			break;
 		}
-		ret = wait_event_interruptible_exclusive(tw->wait, twheel_readable(tw));
+		ret = wait_event_interruptible_exclusive(tw->wait, twheel_readable(tw) ||
+							 twheel_has_ring(tw));
 		if (ret)
 			break;
 	}
@@ -1279,17 +1283,20 @@ static void *twheel_page(struct twheel *tw, unsigned long at)
 {
 	const struct timers *ts = &tw->timers;
 	struct twheel_word **words = READ_ONCE(ts->word);
+	u32 pages;
 
 	if (at >= RING_OFFSET / WORDS_PAGE) {
 		at -= RING_OFFSET / WORDS_PAGE;
-		if (!tw->ring.header || at > tw->ring.entries / WORDS_PER_PAGE)
+		pages = 1 + tw->ring.entries / WORDS_PER_PAGE;
+		if (!tw->ring.header || at >= pages)
 			return NULL;
+		at = array_index_nospec(at, pages);
 		return at ? (void *)tw->ring.page[at - 1] : tw->ring.header;
 	}
 	at -= WORDS_OFFSET / WORDS_PAGE;
 	if (!words || at >= words_pages(ts))
 		return NULL;
-	return READ_ONCE(words[at]);
+	return READ_ONCE(words[array_index_nospec(at, words_pages(ts))]);
 }
 
 static vm_fault_t twheel_fault(struct vm_fault *vmf)

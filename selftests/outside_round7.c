@@ -435,6 +435,39 @@ TEST_F(set_back, the_same_deadline_comes_again)
 	EXPECT_EQ(1, after);
 }
 
+/* Two who wait in a read learn at once that events go to a ring from now on. */
+TEST(ring_ends_the_reads_that_wait)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_WORDS, .capacity = 256, .delivery = TWHEEL_DELIVER_RING,
+	};
+	struct twheel_event ev[2];
+	struct caller reads[2];
+	int fd = wheel_open(0);
+	bool done = true;
+
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < 2; i++) {
+		reads[i] = (struct caller){
+			.call = call_read, .fd = fd, .memory = &ev[i], .nr = 1,
+		};
+		ASSERT_EQ(0, caller_start(&reads[i]));
+		ASSERT_TRUE(caller_asleep(&reads[i]));
+	}
+	ASSERT_EQ(0, set_up(fd, &setup));
+	for (int i = 0; i < 2; i++)
+		done &= caller_done(&reads[i], NEVER_MS);
+	EXPECT_TRUE(done);
+	/* Or they would sleep until the test is killed. */
+	if (!done)
+		EXPECT_EQ(0, arm_at(fd, 1, 1, 0));
+	for (int i = 0; i < 2; i++) {
+		pthread_join(reads[i].thread, NULL);
+		EXPECT_EQ(-EOPNOTSUPP, reads[i].ret);
+	}
+	close(fd);
+}
+
 #define WATCHED_BY	40000
 #define ALL_TIMERS	900
 
