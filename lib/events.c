@@ -219,10 +219,8 @@ static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t 
 /* Arms by value say what is left of a count. */
 static int take_and_count(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
-	int ret, cancel;
+	int ret;
 
-	/* A thread that is cancelled in read() would keep the lock. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&w->lock);
 	ret = take_by_read(w, events, nr);
 	for (int i = 0; i < ret; i++) {
@@ -232,19 +230,27 @@ static int take_and_count(struct twheel *w, struct twheel_event *events, uint32_
 			count_down(terms, &events[i]);
 	}
 	pthread_mutex_unlock(&w->lock);
-	pthread_setcancelstate(cancel, NULL);
 	return ret;
 }
 
 PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
+	int ret, cancel;
+
 	if (!nr)
 		return 0;
 	if (nr > READ_MAX)
 		nr = READ_MAX;
 	if (w->shared.ring)
 		return take_from_ring(w, events, nr);
-	return w->terms ? take_and_count(w, events, nr) : take_by_read(w, events, nr);
+	/*
+	 * A thread that is cancelled in read() may have the events already, which would be
+	 * lost, and would keep the lock.
+	 */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	ret = w->terms ? take_and_count(w, events, nr) : take_by_read(w, events, nr);
+	pthread_setcancelstate(cancel, NULL);
+	return ret;
 }
 
 PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout)

@@ -203,26 +203,45 @@ static void forks(struct twheel *w)
 	CHECK(twheel_cancel(w, 1) == 0 && twheel_cancel(w, 3) == 0);
 }
 
-static void *wait_again_and_again(void *arg)
+/* Events that threads have taken before they were cancelled. */
+static unsigned int taken;
+
+static void *take_until_cancelled(void *arg)
 {
 	struct twheel_event event;
 
-	for (;;)
-		CHECK(twheel_wait(arg, &event, 1, MS / 10) == 0);
+	for (;;) {
+		int ret = twheel_wait(arg, &event, 1, MS / 10);
+
+		CHECK(ret >= 0);
+		taken += ret > 0;
+	}
 	return NULL;
 }
 
-/* Where a thread is cancelled it leaves nothing behind that others would wait for. */
+/*
+ * Where a thread is cancelled it leaves nothing behind that others would wait for, and
+ * takes no event along.
+ */
 static void cancelled(struct twheel *w)
 {
+	const unsigned int each = 32;
 	struct twheel_event event;
 	pthread_t thread;
 
-	for (unsigned int i = 0; i < 100; i++) {
-		if (!CHECK(pthread_create(&thread, NULL, wait_again_and_again, w) == 0))
+	for (unsigned int i = 0; i < 200; i++) {
+		uint64_t start = twheel_now(w);
+
+		taken = 0;
+		for (uint32_t id = 0; id < each; id++)
+			CHECK(twheel_arm(w, id, start + id * MS / 50) == 0);
+		CHECK(twheel_flush(w) == 0);
+		if (!CHECK(pthread_create(&thread, NULL, take_until_cancelled, w) == 0))
 			return;
 		nanosleep(&(struct timespec){ .tv_nsec = MS / 10 * (i % 10) }, NULL);
 		CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, NULL) == 0);
+		while (taken < each && CHECK(twheel_wait(w, &event, 1, 5000 * MS) == 1))
+			taken++;
 		CHECK(twheel_next(w, &event) == 0);
 		CHECK(twheel_take(w, &event, 1) == 0);
 	}
