@@ -119,14 +119,12 @@ TWHEEL_PART bool ring_more(const struct ring *ring, const struct timers *ts)
 static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number, u64 now)
 {
 	u64 overruns, most = ~0U >> TWHEEL_ENTRY_OVERRUNS;
-	struct twheel_word *word = word_of(ts, id);
 	const u32 at = number & (ring->entries - 1);
 	struct timer *t = timer_of(ts, id);
 	bool last;
 
-	/* Every timer of a wheel with a ring has a word, but nothing here relies on it. */
-	if (word && word_deadline(word) != t->deadline) {
-		word_restart(ts, id, word);
+	if (!event_counts(ts, id)) {
+		event_drop(ts, id);
 		return false;
 	}
 	overruns = min(overruns_of(t, t->deadline, now), most);

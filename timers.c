@@ -104,12 +104,13 @@ static enum twheel_state timer_state(const struct timers *ts, u32 id)
 		return unlikely(wheel_node(&ts->wheel, id)->expiry <= ts->turned) &&
 		       tick_passed(ts, t->deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 							      : TWHEEL_STATE_PENDING;
-	if (where == WHEEL_DUE)
-		return TWHEEL_STATE_EXPIRED;
-	/* A read holds its event, or a drain the timer, which then may not be due yet. */
+	/*
+	 * Its event waits, or a read holds it, or a drain holds the timer, which then may not be
+	 * due yet.  Nor is it when the clock was set back since.
+	 */
 	if (timer_has_deadline(t))
-		return wheel_node(&ts->wheel, id)->expiry == WHEEL_NEVER ? TWHEEL_STATE_PENDING
-									 : TWHEEL_STATE_EXPIRED;
+		return wheel_node(&ts->wheel, id)->expiry == WHEEL_NEVER ||
+		       t->deadline > ts->now ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED;
 	return t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
 }
 
@@ -366,7 +367,8 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 
 	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
 		deadline = add_times(now, deadline);
-	if (likely(deadline > now)) {
+	/* What is due waits for its deadline again, if the clock is set back. */
+	if (likely(deadline > now) || (ts->settable && deadline)) {
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
@@ -560,8 +562,8 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
  * timer's interval and count are gone.
  *
  * Return: how many count.  If not all, the next one is stale: its timer was armed or
- * cancelled meanwhile, by a call or a store.  It must not reach the reader; those
- * behind it can be committed still.
+ * cancelled meanwhile, by a call or a store, or its deadline is to come again, because the
+ * clock was set back.  It must not reach the reader; those behind it can be committed still.
  */
 TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
 				       unsigned int nr, u32 claim, u64 now)
@@ -581,8 +583,9 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 			return i;
 		t = timer_of(ts, event->id);
 		next = last ? 0 : add_times(event->deadline, (event->overruns + 1) * t->interval);
-		if (unlikely(word) && !word_take(word, event->deadline, next)) {
-			word_restart(ts, event->id, word);
+		if (unlikely(!event_counts(ts, event->id)) ||
+		    (unlikely(word) && !word_take(word, event->deadline, next))) {
+			event_drop(ts, event->id);
 			return i;
 		}
 		ts->delivered++;
@@ -722,7 +725,7 @@ TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_t
 			return i;
 		word = word_of(ts, r->id);
 		if (word && !word_take(word, r->deadline, 0)) {
-			word_restart(ts, r->id, word);
+			event_drop(ts, r->id);
 			return i;
 		}
 		ts->cancels++;

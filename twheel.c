@@ -309,7 +309,7 @@ static bool twheel_look_for_event(struct twheel *tw, bool *sure)
 	u64 now = twheel_begin(tw);
 	bool readable, news;
 
-	*sure = tw->ring.header || words_drop_stale(ts);
+	*sure = tw->ring.header || events_drop_stale(ts);
 	news = twheel_deliver(tw, now, WHEEL_STEP);
 	if (tw->ring.header) {
 		readable = ring_has_entries(&tw->ring);
@@ -1138,7 +1138,7 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 	u32 expired = timers_expired(&tw->timers);
 
 	/* A ring that was set up meanwhile has the events: the reader looks again, and is told. */
-	*more = tw->ring.header || !words_drop_stale(&tw->timers) ||
+	*more = tw->ring.header || !events_drop_stale(&tw->timers) ||
 		timers_expired(&tw->timers) != expired;
 	nr = *more ? 0 : timers_claim(&tw->timers, events, nr, now);
 	*claim = tw->timers.claims;

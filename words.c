@@ -54,10 +54,10 @@ TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *wor
 }
 
 /*
- * The event of a timer is stale, because the word holds another deadline by now: file the
- * timer by that; or, if it was cancelled, end it.
+ * A timer is in no list, and its word may hold another deadline than the one it was last seen
+ * with: file the timer by that; or, if it was cancelled, end it.
  */
-TWHEEL_PART void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
+static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 {
 	u64 deadline = word_deadline(word);
 
@@ -99,7 +99,8 @@ TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 de
 	 * It is of an event that waits, or that a read holds.  A drain can hold a timer
 	 * before it is due: WHEEL_NEVER tells of that.
 	 */
-	if (where != WHEEL_FILED && deadline == t->deadline && node->expiry != WHEEL_NEVER)
+	if (where != WHEEL_FILED && deadline == t->deadline && deadline <= ts->now &&
+	    node->expiry != WHEEL_NEVER)
 		return TWHEEL_STATE_EXPIRED;
 	/* It may be filed, in the ring, drained, or only stored so far: the time tells. */
 	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
@@ -299,8 +300,24 @@ TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 	ts->nr_words++;
 }
 
+/* Events */
+
+/*
+ * The event of a timer that was taken out of the due queue does not count: the timer goes on
+ * by what is wanted now.
+ */
+TWHEEL_PART void event_drop(struct timers *ts, u32 id)
+{
+	struct twheel_word *word = word_of(ts, id);
+
+	if (word)
+		word_restart(ts, id, word);
+	else
+		timer_resume(ts, id, ts->now);
+}
+
 /**
- * words_drop_stale() - take stale events from the front of the due queue
+ * events_drop_stale() - take events that do not count from the front of the due queue
  * @ts: the timers, turned
  *
  * Drops WHEEL_STEP of them at the most.
@@ -308,20 +325,19 @@ TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
  * Return: true if an event that counts is at the front now, or there is none; false if
  * there may be more stale ones.
  */
-TWHEEL_PART bool words_drop_stale(struct timers *ts)
+TWHEEL_PART bool events_drop_stale(struct timers *ts)
 {
 	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
 
 	for (unsigned int dropped = 0; due->head != WHEEL_NIL; dropped++) {
-		struct twheel_word *word = word_of(ts, due->head);
 		u32 id = due->head;
 
-		if (!word || word_deadline(word) == timer_of(ts, id)->deadline)
+		if (event_counts(ts, id))
 			break;
 		if (dropped == WHEEL_STEP)
 			return false;
 		wheel_unlink(&ts->wheel, id);
-		word_restart(ts, id, word);
+		event_drop(ts, id);
 	}
 	return true;
 }

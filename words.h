@@ -71,9 +71,23 @@ static inline bool word_uncovered(u64 deadline, u64 promise)
 	return deadline - 1 < promise - 1;
 }
 
+/*
+ * Does the event of a timer count?  Not if its clock was set back and the deadline is to come
+ * again, or if another deadline was stored since.
+ */
+static inline bool event_counts(const struct timers *ts, u32 id)
+{
+	const struct twheel_word *word = word_of(ts, id);
+	const struct timer *t = timer_of(ts, id);
+
+	return t->deadline <= ts->now && (!word || word_deadline(word) == t->deadline);
+}
+
+TWHEEL_PART void event_drop(struct timers *ts, u32 id);
+TWHEEL_PART bool events_drop_stale(struct timers *ts);
+
 TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline);
 TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *word);
-TWHEEL_PART void word_restart(struct timers *ts, u32 id, struct twheel_word *word);
 TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word);
 TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			  struct timers_need *need);
@@ -86,6 +100,5 @@ TWHEEL_PART void words_destroy(struct timers *ts);
 TWHEEL_PART size_t words_memory(const struct timers *ts);
 TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **directory);
 TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page);
-TWHEEL_PART bool words_drop_stale(struct timers *ts);
 
 #endif /* TWHEEL_WORDS_H */

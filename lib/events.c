@@ -23,6 +23,12 @@ static uint32_t empty_calls(const struct twheel *w)
 	return 2 * (w->shared.capacity / KERNEL_STEP + 1);
 }
 
+/* May the wheel's clock be set back, so that the deadline of an event is to come again? */
+static bool settable(const struct twheel *w)
+{
+	return w->clock == CLOCK_REALTIME || w->clock == CLOCK_TAI;
+}
+
 /* From a ring */
 
 /* Count down, so that what comes next is known, and what is left. */
@@ -101,12 +107,6 @@ static uint64_t next_deadline(const struct terms *terms, const struct twheel_eve
 	return next;
 }
 
-/* Is the deadline to come again, because the clock was set back since the event came? */
-static bool to_come_again(const struct twheel *w, uint64_t deadline)
-{
-	return (w->clock == CLOCK_REALTIME || w->clock == CLOCK_TAI) && twheel_now(w) < deadline;
-}
-
 /*
  * See if an entry of the ring counts: then its deadline is still that of the word,
  * and goes from there, in one step, so that it is nobody else's.
@@ -119,7 +119,7 @@ static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twh
 	uint32_t told = 0;
 	bool counts = false;
 
-	if (deadline == entry->deadline && !to_come_again(w, deadline)) {
+	if (deadline == entry->deadline && !(settable(w) && twheel_now(w) < deadline)) {
 		tell(w, entry, event);
 		next = next_deadline(terms, event);
 		counts = __atomic_compare_exchange_n(&word->deadline, &deadline, next, false,
@@ -201,8 +201,8 @@ static bool again(struct twheel *w, int ret)
 {
 	if (ret == -EINTR)
 		return true;
-	/* Only where there are words can an event be stale. */
-	return !ret && w->words_end && twheel_sys_poll(w->fd, 0);
+	/* Only where there are words, or a clock is set back, can an event be stale. */
+	return !ret && (w->words_end || settable(w)) && twheel_sys_poll(w->fd, 0);
 }
 
 static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t nr)

@@ -539,7 +539,7 @@ TWHEEL_LINKAGE inline int twheel_cancel(struct twheel *w, uint32_t id)
  * taken; TWHEEL_STATE_PENDING: no event had come, though its deadline may have;
  * TWHEEL_STATE_EXPIRED: its event had come, or its deadline while it was on a batch;
  * -ERANGE: the id is not below the capacity.
- * If the clock was set back to before the deadline, a timer with a word is pending.
+ * If the clock was set back to before the deadline, it is pending again.
  */
 TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
 {

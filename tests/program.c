@@ -139,7 +139,7 @@ static u64 start_of(u64 tick)
 static void turn(void)
 {
 	timers_turn(&ts, now);
-	ref.turned = now / ts.tick;
+	ref.now = now;
 }
 
 /* The given timer, or one of the next few, if those are armed. */
@@ -407,7 +407,7 @@ static const char *compare(u32 id, u32 generation)
 	struct twheel_timer wanted = record;
 	int ret = timers_get(&ts, &record, now);
 
-	ref.turned = now / ts.tick;
+	ref.now = now;
 	if (ret != ref_get(&ref, &wanted, now))
 		return "a get has the wrong result";
 	return memcmp(&record, &wanted, sizeof(record)) ? "a get tells what is not so" : NULL;
@@ -438,7 +438,7 @@ static const char *enumerate(u32 *cursor, bool drain, struct twheel_timer *recor
 	u32 id = *cursor, from = *cursor;
 
 	*nr = timers_list(&ts, records, max, cursor, drain, now);
-	ref.turned = now / ts.tick;
+	ref.now = now;
 	if (*nr > max || *cursor > ref.capacity || (*cursor <= from && from < ref.capacity))
 		return "a list goes nowhere";
 	for (unsigned int n = 0; n < *nr; n++) {
@@ -707,20 +707,20 @@ static const char *keep_up(const struct step *s)
 }
 
 /*
- * The clock is set back. No timer that has expired is pending again, the others
- * wait for the same deadlines; the wheel may look once in vain for each.
+ * The clock is set back. All wait for the same deadlines, also those whose events wait to be
+ * read; the wheel may look once in vain for each.
  */
 static const char *set_back(const struct step *s)
 {
 	u64 back = min(span(s->time, reach), now);
 
 	/* Not by more than ticks can count. */
-	if (calm || back > (1ULL << 62) - was_set_back)
+	if (!ts.settable || back > (1ULL << 62) - was_set_back)
 		back = 0;
 	was_set_back += back;
 	now -= back;
 	done_at = WHEEL_NEVER;
-	filings += ref.stats.pending;
+	filings += ref.stats.pending + ref.stats.expired;
 	tell("the clock is set back by %llu: now %llu (tick %llu)\n", ull(back), ull(now),
 	     ull(now / ts.tick));
 	return NULL;
@@ -818,9 +818,10 @@ static void start(const u8 *head)
 	ref_init(&ref, capacity, ts.tick);
 	timers_setup(&ts, capacity, head[PROGRAM_LEVELS] % 17,
 		     slots[head[PROGRAM_SLOTS] % ARRAY_SIZE(slots)], ts.tick, now);
-	tell("%u levels of %u slots, a tick of %llu ns, capacity %u, now %llu%s\n",
+	ts.settable = head[PROGRAM_CALM] % 4 == 0 || head[PROGRAM_CALM] % 4 == 2;
+	tell("%u levels of %u slots, a tick of %llu ns, capacity %u, now %llu%s%s\n",
 	     ts.wheel.max_levels, 1U << ts.wheel.bits, ull(ts.tick), capacity, ull(now),
-	     calm ? ", calm" : "");
+	     calm ? ", calm" : "", ts.settable ? ", a clock that can be set" : "");
 }
 
 /**

@@ -17,7 +17,7 @@ enum program_head {
 	PROGRAM_REACH,		/* how far deadlines are, as bits */
 	PROGRAM_PACE,		/* how long steps of time are, as bits */
 	PROGRAM_START,		/* the time at first */
-	PROGRAM_CALM,
+	PROGRAM_CALM,		/* 1 of 4; and 2 of 4 have a clock that can be set */
 };
 
 /* What PROGRAM_SLOTS chooses from. */

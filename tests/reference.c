@@ -92,7 +92,7 @@ static u64 add_times(u64 a, u64 b)
 void ref_init(struct reference *r, u32 capacity, u64 tick)
 {
 	r->tick = tick;
-	r->turned = 0;
+	r->now = 0;
 	r->trimmed = 0;
 	r->capacity = capacity;
 	r->pending = NULL;
@@ -104,14 +104,17 @@ void ref_init(struct reference *r, u32 capacity, u64 tick)
 
 static enum twheel_state state_of(const struct reference *r, const struct ref_timer *t)
 {
+	/* Set back, the clock comes to the deadline once more. */
+	bool to_come = t->deadline > r->now;
+
 	switch (t->where) {
 	case REF_PENDING:
 		/* Also if nobody had the time to find it. */
-		return t->due <= r->turned ? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING;
+		return t->due <= r->now / r->tick ? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING;
 	case REF_EXPIRED:
-		return TWHEEL_STATE_EXPIRED;
+		return to_come ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED;
 	case REF_HELD:
-		return t->held_as;
+		return to_come ? TWHEEL_STATE_PENDING : t->held_as;
 	default:
 		return t->delivered ? TWHEEL_STATE_DELIVERED : TWHEEL_STATE_IDLE;
 	}
@@ -323,6 +326,11 @@ void ref_commit(struct reference *r, const struct twheel_event *event, u64 now)
 
 	if (!still_held(t, event->generation))
 		return;
+	/* The clock was set back to before it: it comes again. */
+	if (t->deadline > now) {
+		wait_for(r, t, now);
+		return;
+	}
 	r->stats.delivered++;
 	r->stats.overruns += event->overruns;
 	if (event->flags & TWHEEL_EVENT_LAST) {

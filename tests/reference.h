@@ -24,7 +24,7 @@ struct ref_timer {
 
 struct reference {
 	u64			tick;		/* ns */
-	u64			turned;		/* tick that it is */
+	u64			now;		/* ns, when it was asked last */
 	u32			capacity;
 	u32			trimmed;	/* highest generation that went with memory */
 	struct ref_timer	*pending;	/* sorted by tick */

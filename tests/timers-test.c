@@ -1290,6 +1290,61 @@ static void heavy_slot_in_time(void)
 	wheel_destroy(&ts.wheel);
 }
 
+/* An event waits, or a read holds it, as the clock is set back. */
+static void set_back_before_read(bool words)
+{
+	static const char * const told[] = {
+		"an event waits for the deadline to come again",
+		"also one that a read holds",
+		"also one that a read holds as its timer is armed again",
+	};
+
+	for (u32 how = 0; how < ARRAY_SIZE(told); how++) {
+		struct twheel_op op = { .id = 3 };
+		struct twheel_event old, event;
+		bool good = true;
+		u64 deadline;
+		u32 claimed;
+
+		if (words)
+			start_words(1000000);
+		else
+			start(1000000);
+		ts.settable = true;
+		deadline = now + 5000000;
+		op.deadline = deadline;
+		good &= !arm(&op);
+		pass(6000000);
+		good &= timers_expired(&ts) == 1;
+		claimed = how ? timers_claim(&ts, &old, 1, now) : 0;
+		now -= 4000000;
+		timers_turn(&ts, now);
+		/* To extend a timer to the deadline that it has is a store and no more. */
+		if (words)
+			xchg(&word_of(&ts, 3)->deadline, deadline);
+		op.generation = 0;
+		if (how == 2 && words)
+			arm_stored(3, 0);
+		else if (how == 2)
+			good &= !arm(&op) && op.state == TWHEEL_STATE_PENDING;
+		if (claimed)
+			good &= !timers_commit(&ts, &old, 1, ts.claims, now);
+		good &= timer_state(&ts, 3) == TWHEEL_STATE_PENDING;
+		good &= !owner_read(&ts, &event, now) && events_drop_stale(&ts) &&
+			!timers_expired(&ts);
+		pass(deadline - now - 1);
+		good &= !owner_read(&ts, &event, now);
+		pass(1000000);
+		good &= owner_read(&ts, &event, now) && event.deadline == deadline;
+		good &= !owner_read(&ts, &event, now) && ts.delivered == 1;
+		tap(good, "%sthe clock is set back, %s", words ? "words: " : "", told[how]);
+		if (words)
+			end_words();
+		else
+			wheel_destroy(&ts.wheel);
+	}
+}
+
 /* A deadline in the year 2229, and a clock that is set there and back, again and again. */
 static void set_back_by_centuries(u64 tick, int come)
 {
@@ -1347,6 +1402,8 @@ void timers_cases(void)
 	memory_given_back();
 	trimmed_ids_are_found();
 	heavy_slot_in_time();
+	set_back_before_read(false);
+	set_back_before_read(true);
 	/* With 1 ns the wheel's time is at its end in the third round. */
 	set_back_by_centuries(1, 2);
 	set_back_by_centuries(10, 5);

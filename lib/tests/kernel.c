@@ -144,7 +144,6 @@ static void arm_stored(struct wheel *wheel, uint32_t id)
 	struct timer *t = &wheel->timer[id];
 	uint64_t deadline = wanted(wheel, id);
 
-	/* Set back, the clock may come to the deadline of an event once more. */
 	if (t->tag && t->tag == deadline && deadline <= kernel_now())
 		return;
 	if (t->tag)
@@ -169,12 +168,14 @@ static uint64_t overruns_of(const struct timer *t)
 	return t->count && passed >= t->count ? t->count - 1 : passed;
 }
 
-/* The next event is not wanted any more: drop it, and look again. */
+/* The next event does not count: drop it, and look again. */
 static bool drop_stale(struct wheel *wheel)
 {
 	uint32_t id = wheel->due[0];
+	uint64_t deadline = wanted(wheel, id);
 
-	if (wanted(wheel, id) == wheel->timer[id].tag)
+	/* Set back, the clock comes to the deadline once more. */
+	if (deadline == wheel->timer[id].tag && deadline <= kernel_now())
 		return false;
 	unqueue(wheel, id);
 	arm_stored(wheel, id);
@@ -566,7 +567,9 @@ static bool read_event(struct wheel *wheel, struct twheel_event *event)
 		.flags		= last ? TWHEEL_EVENT_LAST : 0,
 	};
 	unqueue(wheel, id);
-	if (!__atomic_compare_exchange_n(&wheel->word[id].deadline, &found, next, false,
+	/* Set back, the clock comes to the deadline once more. */
+	if (tag > kernel_now() ||
+	    !__atomic_compare_exchange_n(&wheel->word[id].deadline, &found, next, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
 		arm_stored(wheel, id);
 		return false;

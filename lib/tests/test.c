@@ -1168,7 +1168,7 @@ static void other_time(const struct mode *mode)
 	tap_result("%s: a process in another time namespace has the wheel's time", mode->name);
 }
 
-/* The clock is set back while an event waits, and its deadline wanted once more. */
+/* The clock is set back while an event waits, and its deadline wanted once more, or still. */
 static void set_back(const struct mode *mode)
 {
 	struct twheel_options options = {
@@ -1185,7 +1185,7 @@ static void set_back(const struct mode *mode)
 	kernel_boot(mode->features);
 	if (!CHECK(twheel_open(&w, &options) == 0))
 		exit(1);
-	for (int how = 0; how < 3; how++) {
+	for (int how = 0; how < 5; how++) {
 		uint64_t deadline = twheel_now(w) + 10 * MS;
 
 		CHECK(twheel_arm(w, 1, deadline) == 0);
@@ -1197,8 +1197,10 @@ static void set_back(const struct mode *mode)
 		arming.deadline = deadline;
 		if (how < 2)
 			CHECK(twheel_arm(w, 1, deadline) == 0);
-		else
+		else if (how == 2)
 			CHECK(twheel_arm_with(w, 1, &arming) == 0);
+		else if (how == 3)
+			CHECK(twheel_extend(w, 1, deadline) == 0);
 		CHECK(twheel_flush(w) == 0);
 		expect_none(w, 4 * MS);
 		expect(w, 1, deadline);

@@ -167,8 +167,8 @@ struct twheel_features {
  * @clock: a clock id, if TWHEEL_SETUP_CLOCK is set; else 0: CLOCK_MONOTONIC.
  *	CLOCK_REALTIME and CLOCK_TAI can be set.  Forward: timers are due by the
  *	new time, at once.  Back: they wait until the clock reaches their
- *	deadlines again, also those armed with a relative one; events that wait
- *	to be read stay.
+ *	deadlines again, also those armed with a relative one, and those whose
+ *	event waits to be read.
  * @tick: resolution in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
@@ -280,6 +280,10 @@ struct twheel_word {
  * the kernel of each that did, the last too: arm it with TWHEEL_ARM_STORED, and the
  * periods, @overruns + 1, in @count of struct twheel_op.  What was not told is not used
  * up, and the timer expires as many times more: so tell before its handler runs.
+ *
+ * LAST and the overruns are those of the arming that the entry was written for.  If the
+ * timer was armed again since, for the same deadline, the entry counts, for the new arming:
+ * who does that goes by the new arming's own interval and count.
  */
 struct twheel_entry {
 	__u32		id;
@@ -417,8 +421,8 @@ struct twheel_submit {
  * All but what GET takes in is out.  Of a timer that is not armed only id,
  * generation and state are told, the rest is 0.  Of a timer with a word the deadline
  * there counts: with its event in the ring it is expired until that is claimed, and
- * then has the deadline that the claim has left.  If the clock is set back to before the
- * deadline it is pending again.
+ * then has the deadline that the claim has left.  If the clock is set back to before its
+ * deadline a timer is pending again, with a word or without.
  */
 struct twheel_timer {
 	__u32		id;
@@ -468,8 +472,8 @@ struct twheel_list {
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
  * @fired: expirations found due; one that is in the ring may be found once more, by
- *	TWHEEL_ARM_STORED or a drain, and one that waits for it when a store has moved
- *	it to another time that has passed
+ *	TWHEEL_ARM_STORED or a drain, one that waits for it when a store has moved
+ *	it to another time that has passed, and any that waits when the clock is set back
  * @delivered: events handed out by read, or written to the ring
  * @overruns: periods counted in these events
  * @moves: times that a timer was brought down a level, or filed again
