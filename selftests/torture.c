@@ -241,11 +241,10 @@ static void note_event(struct calls *c, const struct twheel_event *ev, __u64 now
 		wrong(2, "deadline %llu, asked for %llu", ev->deadline, a->deadline);
 	if (a->absolute && a->interval && (ev->deadline - a->deadline) % a->interval)
 		wrong(2, "a period out of phase");
-	if (c->settable)
-		return;
-	if (ev->fired < ev->deadline || now < ev->fired)
+	/* A clock that is set may have told any time since, but not when the event was found. */
+	if (ev->fired < ev->deadline || (!c->settable && now < ev->fired))
 		wrong(1, "deadline %llu, fired %llu, read %llu", ev->deadline, ev->fired, now);
-	else if (!ev->overruns)
+	else if (!ev->overruns && !c->settable)
 		note_late(now - ev->deadline);
 }
 
