@@ -553,8 +553,8 @@ TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
 	deadline = __atomic_exchange_n(&word->deadline, 0, __ATOMIC_SEQ_CST);
 	if (!deadline)
 		return TWHEEL_STATE_IDLE;
-	/* As long as the kernel is looking there is no event. */
-	if (__atomic_load_n(&word->promise, __ATOMIC_RELAXED))
+	/* As long as the kernel looks in time there is no event. */
+	if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_RELAXED)))
 		return TWHEEL_STATE_PENDING;
 	return twheel_cancel_state(w, deadline);
 }

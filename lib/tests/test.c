@@ -704,6 +704,15 @@ static void batches(void)
 	CHECK(kernel.calls == calls);
 	expect(w, 1, start + 3 * MS);
 	tap_result("a batch takes what a stale event needs");
+
+	/* The kernel is looking, but for a later deadline. */
+	start = twheel_now(w);
+	twheel_arm(w, 2, start + 100 * MS);
+	twheel_flush(w);
+	twheel_arm(w, 2, start + MS);
+	kernel_advance(2 * MS);
+	CHECK(twheel_cancel_tell(w, 2) == TWHEEL_STATE_EXPIRED);
+	tap_result("a deadline that has passed on a batch has expired");
 	twheel_close(w);
 }
 
