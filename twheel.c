@@ -916,6 +916,7 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 	if (setup->tick > NSEC_PER_SEC || setup->levels > TWHEEL_MAX_LEVELS ||
 	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
 		return -ERANGE;
+	setup->slots = roundup_pow_of_two(max(setup->slots, WHEEL_MIN_SLOTS));
 	ret = setup_check_shared(setup);
 	if (ret)
 		return ret;

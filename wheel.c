@@ -130,7 +130,7 @@ TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 {
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
-	w->bits = ilog2(roundup_pow_of_two(max(slots, 4U)));
+	w->bits = ilog2(roundup_pow_of_two(max(slots, WHEEL_MIN_SLOTS)));
 	w->mask = (2U << w->bits) - 1;
 	w->max_levels = DIV_ROUND_UP(64, w->bits);
 	w->max_levels = min(w->max_levels, levels ? levels : WHEEL_MAX_LEVELS);

@@ -600,15 +600,16 @@ static void set_up_without_privilege(int fd)
 		CHILD_CHECK(!get_setup(fd, &after));
 		CHILD_CHECK(!memcmp(&after, &defaults, sizeof(after)));
 	}
-	/* The default shape by its numbers is the default shape. */
+	/* The default shape by its numbers, and rounded, is the default shape. */
 	s = (struct twheel_setup){
 		.tick = TWHEEL_MIN_TICK,
 		.levels = defaults.levels,
-		.slots = TWHEEL_DEFAULT_SLOTS,
+		.slots = TWHEEL_DEFAULT_SLOTS - 1,
 		.capacity = TWHEEL_MAX_CAPACITY,
 	};
 	CHILD_CHECK(!set_up(fd, &s));
 	CHILD_CHECK(s.tick == TWHEEL_MIN_TICK);
+	CHILD_CHECK(s.slots == TWHEEL_DEFAULT_SLOTS);
 }
 
 TEST_F(user, shape_needs_cap_sys_resource)
