@@ -116,6 +116,14 @@ static enum twheel_state timer_state(const struct timers *ts, u32 id)
 
 /* Free ids */
 
+/* Does a timer have a word, and a deadline there? */
+static bool is_wanted(const struct timers *ts, u32 id)
+{
+	const struct twheel_word *word = word_of(ts, id);
+
+	return word && word_deadline(word);
+}
+
 /*
  * Put an id into the pool if it is free.  One that a store has cancelled may still be
  * filed, or have an event that waits: it ends here.
@@ -187,6 +195,12 @@ static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 {
 	struct wheel_queue *pool = wheel_queue(&ts->wheel, WHEEL_POOL);
 
+	/* A store may have armed one in the pool, though its call has yet to come. */
+	while (pool->head != WHEEL_NIL && is_wanted(ts, pool->head)) {
+		if (!may_pass(ts, need))
+			return -EAGAIN;
+		wheel_unlink(&ts->wheel, pool->head);
+	}
 	while (pool->head == WHEEL_NIL && ts->fresh) {
 		*id = ts->fresh - 1;
 		if (!wheel_has(&ts->wheel, *id)) {
@@ -291,12 +305,14 @@ static int arm_word(struct timers *ts, const struct twheel_op *op, u32 id, u64 d
 	struct twheel_word *word = word_of(ts, id);
 	u64 before = 0;
 
-	/* A free id that the kernel has chosen is idle for the caller, whatever is stored. */
-	if (op->id == TWHEEL_ID_ANY) {
-		word_exchange(word, deadline);
-		return 0;
-	}
 	/* With a word, a timer is armed if there is anything but 0 in it. */
+	if (op->id == TWHEEL_ID_ANY) {
+		if (word_take(word, 0, deadline))
+			return 0;
+		/* Not free any more: another one is. */
+		need->what = TIMERS_NEED_NOTHING;
+		return -EAGAIN;
+	}
 	if (unlikely(op->flags & TWHEEL_ARM_NEW)) {
 		if (!word_take(word, 0, deadline))
 			return -EEXIST;

@@ -461,6 +461,47 @@ TEST_F(set_back, the_same_deadline_comes_again)
 	EXPECT_EQ(1, after);
 }
 
+/* Arm a timer, and leave it to the kernel which; returns that, or a negative errno. */
+static int arm_any_in(int fd, __u64 ns)
+{
+	struct twheel_op op = {
+		.flags = TWHEEL_ARM_RELATIVE, .deadline = ns, .id = TWHEEL_ID_ANY,
+	};
+
+	return wheel_arm(fd, &op) ?: (int)op.id;
+}
+
+/*
+ * An id that the kernel has chosen is free when its event was read, until a deadline is stored
+ * in its word: from then on it is not chosen again, though the call for it has yet to come.
+ */
+TEST(id_armed_by_a_store_is_not_chosen)
+{
+	struct twheel_event ev;
+	__u64 deadline;
+	struct shared s;
+	int id, other;
+
+	ASSERT_EQ(0, shared_open(&s, 256, 0, 0));
+	id = arm_any_in(s.fd, MSEC);
+	ASSERT_LE(0, id);
+	ASSERT_TRUE(wheel_poll(s.fd, NEVER_MS) & POLLIN);
+	ASSERT_EQ(1, wheel_read(s.fd, &ev, 1));
+	ASSERT_EQ(id, ev.id);
+	deadline = now_ns() + 50 * MSEC;
+	__atomic_exchange_n(&s.word[id].deadline, deadline, __ATOMIC_SEQ_CST);
+	other = arm_any_in(s.fd, HOUR);
+	EXPECT_LE(0, other);
+	EXPECT_NE(id, other);
+	EXPECT_EQ(deadline, wanted(&s, id));
+	ASSERT_EQ(0, arm_stored(&s, id));
+	ASSERT_TRUE(wheel_poll(s.fd, NEVER_MS) & POLLIN);
+	ASSERT_EQ(1, wheel_read(s.fd, &ev, 1));
+	EXPECT_EQ(id, ev.id);
+	EXPECT_EQ(deadline, ev.deadline);
+	shared_close(&s);
+}
+
 /* Two who wait in a read learn at once that events go to a ring from now on. */
 TEST(ring_ends_the_reads_that_wait)
 {

@@ -1290,6 +1290,40 @@ static void heavy_slot_in_time(void)
 	wheel_destroy(&ts.wheel);
 }
 
+/* An id in the pool is not free any more once a deadline is stored, before the call for it. */
+static void stored_ids_are_not_chosen(void)
+{
+	struct twheel_op any = { .id = TWHEEL_ID_ANY, .deadline = 3600000000000 };
+	struct twheel_event event;
+	bool good = true;
+	u32 first;
+
+	start_words(1000000);
+	for (u32 n = 0; n < 300; n++)
+		arm_any();
+	first = CAPACITY - 1;
+	for (u32 id = first; id > first - 300; id--)
+		cancel_id(id);
+	for (u32 id = first; id > first - 300; id--)
+		xchg(&word_of(&ts, id)->deadline, now + 5000000);
+	good &= !arm(&any) && any.id == first - 300;
+	good &= word_deadline(word_of(&ts, first)) == now + 5000000;
+	for (u32 id = first; id > first - 300; id--)
+		test_word(id);
+	pass(5000000);
+	for (u32 n = 0; n < 300; n++)
+		good &= owner_read(&ts, &event, now) && event.deadline == now;
+	good &= !owner_read(&ts, &event, now);
+	tap(good, "words: an id that a store has armed is not chosen");
+
+	/* Nor one that was stored and cancelled again, but it is found. */
+	for (u32 id = 0; id < CAPACITY; id++)
+		cancel_id(id);
+	good = all_chosen();
+	tap(good, "and all are chosen when they are free again");
+	end_words();
+}
+
 /* An event waits, or a read holds it, as the clock is set back. */
 static void set_back_before_read(bool words)
 {
@@ -1402,6 +1436,7 @@ void timers_cases(void)
 	memory_given_back();
 	trimmed_ids_are_found();
 	heavy_slot_in_time();
+	stored_ids_are_not_chosen();
 	set_back_before_read(false);
 	set_back_before_read(true);
 	/* With 1 ns the wheel's time is at its end in the third round. */

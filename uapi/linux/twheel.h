@@ -324,7 +324,9 @@ struct twheel_ring {
  * @flags: TWHEEL_ARM_* for an arm; 0 for a cancel
  * @deadline: arm: when it is due, absolute, or from now with
  *	TWHEEL_ARM_RELATIVE (then it saturates).  In the past: due now.  0 means
- *	never, as in timerfd_settime(): the timer is left not armed.
+ *	never, as in timerfd_settime(): the timer is left not armed.  It has the
+ *	interval, slack, count and cookie of this arm all the same, and if it has a
+ *	word, a deadline that is stored there goes by them.
  * @interval: arm: period in ns, below 2^63; 0: one-shot
  * @slack: arm: it may be up to this much late, so that timers share a wake-up
  * @cookie: arm: handed back in the events
@@ -337,9 +339,11 @@ struct twheel_ring {
  *	count.  Without a ring it is 0.
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed.
- * @generation: if not 0, the generation that the timer must have (ESTALE).
- *	Out: the generation of this arming; for a cancel, the one found.
- * @state: out: enum twheel_state that was found, before this call changed it
+ * @generation: if not 0, the generation that the timer must have (ESTALE, before
+ *	EEXIST and ENOENT).  Out: the generation of this arming; for a cancel, the
+ *	one found.
+ * @state: out: enum twheel_state that was found, before this call changed it; with
+ *	TWHEEL_ID_ANY always TWHEEL_STATE_IDLE
  * @result: out: 0 or a negative errno.  Of use in a submit; a single call
  *	returns its error.
  *
