@@ -760,8 +760,40 @@ uint64_t twheel_sys_now(uint32_t clock)
 	return kernel_now() - kernel.clock_offset;
 }
 
+/*
+ * A child has a copy of this kernel, which is nobody's outside of a test: no other thread of
+ * the parent may be in the middle of a call then.  The library's locks are taken before these,
+ * because it prepares for forks after the first boot.
+ */
+static void each_wheel(int (*call)(pthread_mutex_t *lock))
+{
+	for (unsigned int i = 0; i < FILES; i++) {
+		unsigned int first = 0;
+
+		while (files[first].wheel != files[i].wheel)
+			first++;
+		if (files[i].wheel && first == i)
+			call(&files[i].wheel->lock);
+	}
+}
+
+static void before_fork(void)
+{
+	each_wheel(pthread_mutex_lock);
+}
+
+static void after_fork(void)
+{
+	each_wheel(pthread_mutex_unlock);
+}
+
 void kernel_boot(uint64_t features)
 {
+	static bool booted;
+
+	if (!booted && pthread_atfork(before_fork, after_fork, after_fork))
+		exit(1);
+	booted = true;
 	for (unsigned int i = 0; i < FILES; i++)
 		if (files[i].wheel)
 			twheel_sys_close(FIRST_FD + (int)i);
