@@ -138,7 +138,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now)
 
 	if (tw->closing)
 		return KTIME_MAX;
-	if (twheel_can_post(tw))
+	if (twheel_can_post(tw) || tw->sought)
 		return now;
 	if (unread >= ENOUGH_UNREAD) {
 		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
@@ -240,10 +240,22 @@ static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget,
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 	u64 now = twheel_now(tw);
 	u32 handled = tw->ring.handled;
-	unsigned int done;
+	unsigned int done, left;
+	bool sure = true;
 
 	done = timers_advance(&tw->timers, now, twheel_half(tw, budget));
-	*news = twheel_deliver(tw, now, max(budget - done, 1U));
+	left = max(budget - done, 1U);
+	if (unlikely(tw->sought) && !tw->ring.header) {
+		unsigned int dropped = events_drop_stale(&tw->timers, left);
+
+		sure = dropped < left;
+		tw->timers.news |= sure && timers_expired(&tw->timers);
+		done += dropped;
+	}
+	*news = twheel_deliver(tw, now, left);
+	if (unlikely(tw->sought))
+		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
+					twheel_can_post(tw));
 	done += tw->ring.handled - handled;
 	tw->interrupts++;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
@@ -309,7 +321,7 @@ static bool twheel_look_for_event(struct twheel *tw, bool *sure)
 	u64 now = twheel_begin(tw);
 	bool readable, news;
 
-	*sure = tw->ring.header || events_drop_stale(ts);
+	*sure = tw->ring.header || events_drop_stale(ts, WHEEL_STEP) < WHEEL_STEP;
 	news = twheel_deliver(tw, now, WHEEL_STEP);
 	if (tw->ring.header) {
 		readable = ring_has_entries(&tw->ring);
@@ -324,24 +336,34 @@ static bool twheel_look_for_event(struct twheel *tw, bool *sure)
 }
 
 /*
- * Is there an event?  After a bounded number of steps the answer is "perhaps", which
- * is yes: who reads then goes on, and may be interrupted.  Poll must not take long, and
- * who is about to sleep must not sleep on something that was not looked at.  Before that
- * the caller helps with a heavy slot that is not due yet, but does not stay awake for it.
+ * Is there an event?  After a bounded number of steps, @sure says that the answer is no more
+ * than a guess.  Meanwhile the caller helps with a heavy slot that is not due yet, but does
+ * not stay awake for it.
  */
-static bool twheel_readable(struct twheel *tw)
+static bool twheel_readable(struct twheel *tw, bool *sure)
 {
-	bool readable, sure;
+	bool readable;
 
 	for (unsigned int steps = 0; steps < POLL_STEPS; steps++) {
 		bool behind = twheel_step(tw, 1, true);
 
-		readable = twheel_look_for_event(tw, &sure);
-		if (sure && (readable || !behind))
+		readable = twheel_look_for_event(tw, sure);
+		if (*sure && (readable || !behind))
 			return readable;
 		cond_resched();
 	}
-	return !sure;
+	return false;
+}
+
+/*
+ * May a read that is about to sleep stay awake?  Also if it is not sure that there is an
+ * event: it goes on to look for one, and may be interrupted.
+ */
+static bool twheel_may_read(struct twheel *tw)
+{
+	bool sure;
+
+	return twheel_readable(tw, &sure) || !sure;
 }
 
 /* Do events go to a ring?  A setup may come at any time, also while a read waits. */
@@ -1139,7 +1161,7 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 	u32 expired = timers_expired(&tw->timers);
 
 	/* A ring that was set up meanwhile has the events: the reader looks again, and is told. */
-	*more = tw->ring.header || !events_drop_stale(&tw->timers) ||
+	*more = tw->ring.header || events_drop_stale(&tw->timers, WHEEL_STEP) == WHEEL_STEP ||
 		timers_expired(&tw->timers) != expired;
 	nr = *more ? 0 : timers_claim(&tw->timers, events, nr, now);
 	*claim = tw->timers.claims;
@@ -1249,7 +1271,8 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		/* All of these were stale, or there is room for more than a copy's worth. */
 		if (steps && (nr || more || !all)) {
 			steps--;
-			if (!signal_pending(current))
+			/* What io_uring has completed meanwhile looks like a signal. */
+			if (at_once || !signal_pending(current))
 				continue;
 			ret = -ERESTARTSYS;
 			break;
@@ -1258,7 +1281,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			ret = -EAGAIN;
 			break;
 		}
-		ret = wait_event_interruptible_exclusive(tw->wait, twheel_readable(tw) ||
+		ret = wait_event_interruptible_exclusive(tw->wait, twheel_may_read(tw) ||
 							 twheel_has_ring(tw));
 		if (ret)
 			break;
@@ -1269,12 +1292,28 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	return done ? done * size : ret;
 }
 
+/*
+ * Poll does not take long.  What it does not come to is left to the read of who does not sleep
+ * there; else to softirq, which wakes the caller if there is an event.
+ */
 static __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
 	struct twheel *tw = file->private_data;
+	bool sure;
+	u64 now;
 
 	poll_wait(file, &tw->wait, wait);
-	return twheel_readable(tw) ? EPOLLIN | EPOLLRDNORM : 0;
+	if (twheel_readable(tw, &sure))
+		return EPOLLIN | EPOLLRDNORM;
+	if (sure)
+		return 0;
+	/* As a read will see it, unless fcntl changes it meanwhile. */
+	if (data_race(file->f_flags) & O_NONBLOCK)
+		return EPOLLIN | EPOLLRDNORM;
+	now = twheel_begin(tw);
+	tw->sought = true;
+	twheel_end(tw, now, false);
+	return 0;
 }
 
 /* Shared memory */

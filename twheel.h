@@ -21,6 +21,8 @@
  *	for a bounded time
  * @timers: the timers; @lock
  * @closing: nothing is to be queued any more; @lock
+ * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
+ *	one; @lock
  * @interrupts: times that softirq turned the wheel; @lock
  * @idle_interrupts: those that found nothing due; @lock
  * @steps: times that a caller did; @lock
@@ -46,6 +48,7 @@ struct twheel {
 	spinlock_t		lock;		/* see above */
 	struct timers		timers;
 	bool			closing;
+	bool			sought;
 	u64			interrupts;
 	u64			idle_interrupts;
 	u64			steps;

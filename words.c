@@ -319,25 +319,23 @@ TWHEEL_PART void event_drop(struct timers *ts, u32 id)
 /**
  * events_drop_stale() - take events that do not count from the front of the due queue
  * @ts: the timers, turned
+ * @most: how many
  *
- * Drops WHEEL_STEP of them at the most.
- *
- * Return: true if an event that counts is at the front now, or there is none; false if
- * there may be more stale ones.
+ * Return: how many it was.  If fewer than @most, an event that counts is at the front now,
+ * or there is none.
  */
-TWHEEL_PART bool events_drop_stale(struct timers *ts)
+TWHEEL_PART unsigned int events_drop_stale(struct timers *ts, unsigned int most)
 {
 	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
+	unsigned int dropped;
 
-	for (unsigned int dropped = 0; due->head != WHEEL_NIL; dropped++) {
+	for (dropped = 0; dropped < most && due->head != WHEEL_NIL; dropped++) {
 		u32 id = due->head;
 
 		if (event_counts(ts, id))
 			break;
-		if (dropped == WHEEL_STEP)
-			return false;
 		wheel_unlink(&ts->wheel, id);
 		event_drop(ts, id);
 	}
-	return true;
+	return dropped;
 }

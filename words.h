@@ -84,7 +84,7 @@ static inline bool event_counts(const struct timers *ts, u32 id)
 }
 
 TWHEEL_PART void event_drop(struct timers *ts, u32 id);
-TWHEEL_PART bool events_drop_stale(struct timers *ts);
+TWHEEL_PART unsigned int events_drop_stale(struct timers *ts, unsigned int most);
 
 TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline);
 TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *word);

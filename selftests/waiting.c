@@ -525,6 +525,114 @@ TEST_F(exclusive, one_event_wakes_one_waiter)
 }
 
 /*
+ * Events that were found, and then cancelled by stores: whoever looks for one that counts has
+ * to pass them all.
+ */
+#define STALE		4096
+
+static int leave_stale(int fd)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_WORDS };
+	struct twheel_word *words;
+	int ret;
+
+	ret = set_up(fd, &setup);
+	if (ret)
+		return ret;
+	words = mmap(NULL, STALE * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		     setup.words_offset);
+	if (words == MAP_FAILED)
+		return -errno;
+	for (unsigned int id = 0; !ret && id < STALE; id++)
+		ret = arm_at(fd, id, 1, id);
+	if (!ret && !wait_expired(fd, STALE))
+		ret = -ETIME;
+	for (unsigned int id = 0; id < STALE; id++)
+		__atomic_store_n(&words[id].deadline, 0, __ATOMIC_RELEASE);
+	munmap(words, STALE * sizeof(*words));
+	return ret;
+}
+
+FIXTURE(stale) {
+	int fd, epfd;
+	struct pollfd poll;
+	struct twheel_event ev;
+};
+
+FIXTURE_SETUP(stale)
+{
+	struct epoll_event events = { .events = EPOLLIN | EPOLLET };
+
+	self->fd = wheel_open(0);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, leave_stale(self->fd));
+	self->poll = (struct pollfd){ .fd = self->fd, .events = POLLIN };
+	self->epfd = epoll_create1(0);
+	ASSERT_LE(0, self->epfd);
+	ASSERT_EQ(0, epoll_ctl(self->epfd, EPOLL_CTL_ADD, self->fd, &events));
+}
+
+FIXTURE_TEARDOWN(stale)
+{
+	close(self->epfd);
+	close(self->fd);
+}
+
+/* Who reads then with a descriptor that blocks would sleep for ever. */
+TEST_F(stale, are_not_polled)
+{
+	struct epoll_event event;
+
+	EXPECT_EQ(0, epoll_wait(self->epfd, &event, 1, 0));
+	EXPECT_EQ(0, poll(&self->poll, 1, 0));
+	EXPECT_EQ(0, poll(&self->poll, 1, 100));
+	EXPECT_EQ(0, epoll_wait(self->epfd, &event, 1, 0));
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &self->ev, 1));
+}
+
+/* Who does not sleep in a read passes them there. */
+TEST_F(stale, are_passed_by_a_read)
+{
+	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
+	EXPECT_EQ(1, poll(&self->poll, 1, 0));
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &self->ev, 1));
+	EXPECT_EQ(0, poll(&self->poll, 1, 0));
+}
+
+TEST_F(stale, do_not_hide_one_that_counts)
+{
+	ASSERT_EQ(0, arm_at(self->fd, STALE, 1, 9));
+	EXPECT_EQ(1, poll(&self->poll, 1, NEVER_MS));
+	ASSERT_EQ(1, wheel_read(self->fd, &self->ev, 1));
+	EXPECT_EQ(9, self->ev.cookie);
+}
+
+TEST_F(stale, do_not_hide_one_that_comes_later)
+{
+	struct epoll_event event;
+
+	EXPECT_EQ(0, epoll_wait(self->epfd, &event, 1, 0));
+	ASSERT_EQ(0, arm_in(self->fd, STALE, 20 * MSEC, 9));
+	EXPECT_EQ(1, epoll_wait(self->epfd, &event, 1, NEVER_MS));
+	ASSERT_EQ(1, wheel_read(self->fd, &self->ev, 1));
+	EXPECT_EQ(9, self->ev.cookie);
+}
+
+/* Softirq passes them, for who sleeps in poll; then it has no more to do. */
+TEST_F(stale, cost_softirq_no_more_than_once)
+{
+	struct twheel_stats before, after;
+
+	EXPECT_EQ(0, poll(&self->poll, 1, 200));
+	ASSERT_EQ(0, wheel_stats(self->fd, &before));
+	EXPECT_EQ(0, before.expired);
+	EXPECT_EQ(0, poll(&self->poll, 1, 100));
+	ASSERT_EQ(0, wheel_stats(self->fd, &after));
+	EXPECT_EQ(before.interrupts, after.interrupts);
+}
+
+/*
  * io_uring, by system call: the tests need few of its functions, and its
  * library is not there for 32-bit programs.
  */
@@ -576,16 +684,29 @@ static void uring_close(struct uring *r)
 	close(r->fd);
 }
 
-/* Submit one entry. */
-static int uring_submit(struct uring *r, const struct io_uring_sqe *sqe)
+/* Write an entry, to be submitted with the next one. */
+static void uring_queue(struct uring *r, const struct io_uring_sqe *sqe)
 {
 	unsigned int tail = *r->sq_tail, i = tail & *r->sq_mask;
 
 	r->sqes[i] = *sqe;
 	r->sq_array[i] = i;
 	__atomic_store_n(r->sq_tail, tail + 1, __ATOMIC_RELEASE);
-	i = syscall(__NR_io_uring_enter, r->fd, 1, 0, 0, NULL, 0);
-	return i == 1 ? 0 : -errno;
+}
+
+/* Submit @nr entries in one call. */
+static int uring_enter(struct uring *r, unsigned int nr)
+{
+	int ret = syscall(__NR_io_uring_enter, r->fd, nr, 0, 0, NULL, 0);
+
+	return ret == (int)nr ? 0 : -errno;
+}
+
+/* Submit one entry. */
+static int uring_submit(struct uring *r, const struct io_uring_sqe *sqe)
+{
+	uring_queue(r, sqe);
+	return uring_enter(r, 1);
 }
 
 static bool uring_peek(struct uring *r, struct io_uring_cqe *cqe)
@@ -744,6 +865,40 @@ TEST_F(uring, read_that_is_cancelled_takes_no_event)
 	}
 	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 1));
 	EXPECT_EQ(1, wheel_read(self->fd, self->ev, 4));
+}
+
+/*
+ * A read that has stale events in its way works for a while.  What else the ring completes
+ * meanwhile is news for the task, as a signal would be, but it is none: the read waits on.
+ */
+TEST_F(uring, read_waits_while_others_complete)
+{
+	struct __kernel_timespec past = { .tv_nsec = 1 };
+	struct io_uring_sqe timeout = {
+		.opcode = IORING_OP_TIMEOUT,
+		.fd = -1,
+		.addr = (uintptr_t)&past,
+		.len = 1,
+		.timeout_flags = IORING_TIMEOUT_ABS,
+		.user_data = 2,
+	};
+	const unsigned int others = 4;
+	struct io_uring_cqe cqe;
+
+	ASSERT_EQ(0, leave_stale(self->fd));
+	for (unsigned int i = 0; i < others; i++)
+		uring_queue(&self->ring, &timeout);
+	uring_queue(&self->ring, &self->read);
+	ASSERT_EQ(0, uring_enter(&self->ring, others + 1));
+	for (unsigned int i = 0; i < others; i++) {
+		ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+		ASSERT_EQ(2, cqe.user_data) TH_LOG("the read: %d", cqe.res);
+	}
+	ASSERT_EQ(0, arm_in(self->fd, 1, MSEC, 7));
+	ASSERT_TRUE(uring_wait(&self->ring, &cqe));
+	EXPECT_EQ(1, cqe.user_data);
+	EXPECT_EQ(sizeof(self->ev[0]), cqe.res);
+	EXPECT_EQ(7, self->ev[0].cookie);
 }
 
 TEST_F(uring, reads_get_an_event_each)

@@ -1364,7 +1364,7 @@ static void set_back_before_read(bool words)
 		if (claimed)
 			good &= !timers_commit(&ts, &old, 1, ts.claims, now);
 		good &= timer_state(&ts, 3) == TWHEEL_STATE_PENDING;
-		good &= !owner_read(&ts, &event, now) && events_drop_stale(&ts) &&
+		good &= !owner_read(&ts, &event, now) && !events_drop_stale(&ts, WHEEL_STEP) &&
 			!timers_expired(&ts);
 		pass(deadline - now - 1);
 		good &= !owner_read(&ts, &event, now);
