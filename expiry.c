@@ -73,8 +73,8 @@
 #define EXPIRY_DUTY	8U
 
 /*
- * What it takes to be called at all, which no clock here sees: the interrupt, softirq, and to
- * set the hrtimer again.  1.6 us on 6.1, and more on 7.x. ns.
+ * What it takes at least to be called, which no clock here sees: the interrupt, softirq, and
+ * to set the hrtimer again.  1.6 us on 6.1, and more on 7.x. ns.
  */
 #define EXPIRY_CALL	2500U
 
@@ -128,6 +128,7 @@ struct expirer {
  * @since: when it began, monotonic ns
  * @refill: when the next one may begin
  * @spent: time spent in this span, but for wake-ups, ns
+ * @entry: how late the callback is at best, ns: what an interrupt takes until then
  * @running: somebody is in a pass, and sets the hrtimers at its end
  * @expirer: one for each clock
  */
@@ -142,6 +143,7 @@ struct expiry_cpu {
 	u64			since;
 	u64			refill;
 	u64			spent;
+	u64			entry;
 	bool			running;
 	struct expirer		expirer[TWHEEL_CLOCKS];
 };
@@ -538,15 +540,31 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	return began;
 }
 
+/*
+ * What it has taken to be called: as long again as from the time that the hrtimer was set to.
+ * The callback may be later for other reasons as well, so that the least of the last few
+ * hundred times counts.
+ */
+static u64 cost_of_call(struct expiry_cpu *c, const struct expirer *e)
+{
+	s64 late = clock_now(e->clock) - e->set;
+
+	lockdep_assert_held(&c->lock);
+	if (e->set != KTIME_MAX && late >= 0)
+		c->entry = min_t(u64, late, c->entry + c->entry / 64 + 1);
+	return max_t(u64, 3 * c->entry, EXPIRY_CALL);
+}
+
 static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 {
 	struct expirer *e = container_of(hrtimer, struct expirer, hrtimer);
 	enum hrtimer_restart restart = HRTIMER_NORESTART;
 	struct expiry_cpu *c = e->cpu;
-	u64 start = ktime_get_ns(), began = time_of_own(), next;
+	u64 start = ktime_get_ns(), began = time_of_own(), next, call;
 	bool set_back = false;
 
 	raw_spin_lock(&c->lock);
+	call = cost_of_call(c, e);
 	if (!hrtimer_is_queued(hrtimer)) {
 		/*
 		 * Called before its time: the clock was set back meanwhile.  The hrtimer
@@ -567,7 +585,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
 		collect(c, &c->expirer[i], start);
 	began = pass(c, start, began);
-	c->spent += own_since(began) + EXPIRY_CALL;
+	c->spent += own_since(began) + call;
 	c->refill = max(c->refill,
 			c->since + min_t(u64, EXPIRY_DUTY * c->spent, EXPIRY_SPAN_MAX));
 	c->running = false;
