@@ -280,7 +280,7 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
 	raw_spin_lock(&c->lock);
 	first = timerqueue_getnext(&line->wheels) == &entry->node;
 	timerqueue_del(&line->wheels, &entry->node);
-	entry->line = NULL;
+	WRITE_ONCE(entry->line, NULL);
 	if (first)
 		line_changed(line);
 	raw_spin_unlock(&c->lock);
@@ -307,7 +307,7 @@ TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_us
 	raw_spin_lock(&c->lock);
 	entry->expires = expires;
 	entry->node.expires = expires;
-	entry->line = line;
+	WRITE_ONCE(entry->line, line);
 	if (timerqueue_add(&line->wheels, &entry->node)) {
 		line_changed(line);
 		if (!c->running)
@@ -414,8 +414,11 @@ static struct expiry_line *next_line(struct expiry_share *share)
 static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_entry *entry)
 {
 	lockdep_assert_held(&c->lock);
-	/* If it waits elsewhere by now, the line may be gone. */
-	if (entry->line != line)
+	/*
+	 * If it waits elsewhere by now, the line may be gone.  Whoever holds the wheel's lock may
+	 * put it from there to anywhere else, but not to this line or away from it.
+	 */
+	if (READ_ONCE(entry->line) != line)
 		return;
 	timerqueue_del(&line->wheels, &entry->node);
 	entry->node.expires = clock_now(line->expirer->clock) + EXPIRY_SPAN;

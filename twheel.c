@@ -1243,8 +1243,10 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 
 	if (!room)
 		return -EINVAL;
+	/* Who sleeps keeps this for as long, so it is charged. */
 	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size,
-			       at_once ? GFP_NOWAIT | __GFP_NOWARN : GFP_BRIEF);
+			       at_once ? GFP_NOWAIT | __GFP_NOWARN :
+			       may_sleep ? GFP_CHARGED : GFP_BRIEF);
 	if (!events)
 		return at_once ? -EAGAIN : -ENOMEM;
 
