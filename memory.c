@@ -67,8 +67,7 @@ static int add_chunk(struct twheel *tw, u32 id)
 	twheel_lock(tw);
 	supply_give(&supply, w, id);
 	twheel_unlock(tw);
-	/* Pairs with the acquire in twheel_use(). */
-	smp_store_release(&tw->used, true);
+	tw->used = true;
 	return 0;
 }
 
@@ -92,34 +91,23 @@ static int add_level(struct twheel *tw)
 
 /**
  * memory_grow() - give a wheel what an arm has told that it needs
- * @tw: the wheel; used, so that it is known who pays
+ * @tw: the wheel, of the user who pays
  * @need: what timers_arm() says
  *
- * Return: 0: try again; -ENOMEM, -EDQUOT; -EINTR: the caller is killed.  Sleeps.
+ * Return: 0: try again; -ENOMEM or -EDQUOT.  Sleeps.
  */
 TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
 {
-	int ret;
-
-	cond_resched();
-	/* A search for an id may take millions of steps, one for each 64 of them. */
-	if (need->what == TIMERS_NEED_NOTHING)
-		return fatal_signal_pending(current) ? -EINTR : 0;
-	ret = mutex_lock_killable(&tw->grow);
-	if (ret)
-		return ret;
+	lockdep_assert_held(&tw->grow);
 	switch (need->what) {
 	case TIMERS_NEED_NOTHING:
 		break;
 	case TIMERS_NEED_CHUNK:
-		ret = add_chunk(tw, need->id);
-		break;
+		return add_chunk(tw, need->id);
 	case TIMERS_NEED_LEVEL:
-		ret = add_level(tw);
-		break;
+		return add_level(tw);
 	}
-	mutex_unlock(&tw->grow);
-	return ret;
+	return 0;
 }
 
 /* A page of words, and the chunk of their timers. */

@@ -430,18 +430,35 @@ static int twheel_take_over(struct twheel *tw)
 	return 0;
 }
 
-static int twheel_use(struct twheel *tw)
+/*
+ * Take @grow, to give memory to the wheel.  Its user pays for that, who stays the same as long
+ * as @grow is held.
+ */
+static int twheel_begin_grow(struct twheel *tw)
+{
+	int ret = mutex_lock_killable(&tw->grow);
+
+	if (ret || tw->used)
+		return ret;
+	ret = twheel_take_over(tw);
+	if (ret)
+		mutex_unlock(&tw->grow);
+	return ret;
+}
+
+/* Give a wheel what an arm needs.  Returns 0, for another try, or an errno. */
+static int twheel_grow(struct twheel *tw, const struct timers_need *need)
 {
 	int ret;
 
-	/* Pairs with the release where it is set: who sees it sees the user. */
-	if (likely(smp_load_acquire(&tw->used)))
-		return 0;
-	ret = mutex_lock_killable(&tw->grow);
+	cond_resched();
+	/* A search for an id may take millions of steps, one for each 64 of them. */
+	if (need->what == TIMERS_NEED_NOTHING)
+		return fatal_signal_pending(current) ? -EINTR : 0;
+	ret = twheel_begin_grow(tw);
 	if (ret)
 		return ret;
-	if (!tw->used)
-		ret = twheel_take_over(tw);
+	ret = memory_grow(tw, need);
 	mutex_unlock(&tw->grow);
 	return ret;
 }
@@ -534,7 +551,7 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 		twheel_end(tw, now, news);
 		if (i == nr)
 			break;
-		ret = memory_grow(tw, &need);
+		ret = twheel_grow(tw, &need);
 		if (ret)
 			ops[i++].result = ret;
 	}
@@ -585,9 +602,7 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 
 static int twheel_arm(struct twheel *tw, union twheel_arg *arg)
 {
-	int ret = twheel_use(tw);
-
-	return ret ? ret : twheel_single(tw, &arg->op, TWHEEL_OP_ARM);
+	return twheel_single(tw, &arg->op, TWHEEL_OP_ARM);
 }
 
 /* The caller could not be told which id the kernel has chosen. */
@@ -662,7 +677,6 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	struct twheel_op *ops;
 	unsigned int nr, told;
 	u64 chosen;
-	int ret;
 
 	if (submit->flags)
 		return -EOPNOTSUPP;
@@ -677,9 +691,6 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 			twheel_fill_ring(tw);
 		return 0;
 	}
-	ret = twheel_use(tw);
-	if (ret)
-		return ret;
 	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_BRIEF);
 	if (!ops)
 		return -ENOMEM;
@@ -995,21 +1006,17 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 	ret = setup_check(setup, &clock);
 	if (ret)
 		return ret;
-	ret = twheel_use(tw);
-	if (ret)
-		return ret;
 	ts = kmalloc(sizeof(*ts), GFP_BRIEF);
 	if (!ts)
 		return -ENOMEM;
-	ret = mutex_lock_killable(&tw->grow);
+	ret = twheel_begin_grow(tw);
 	if (ret)
 		goto free;
 	ret = tw->set_up || tw->timers.wheel.chunk ? -EBUSY :
 	      setup_take(tw, setup, clock, ts, &ring);
 	if (!ret) {
 		tw->set_up = true;
-		/* Pairs with the acquire in twheel_use(). */
-		smp_store_release(&tw->used, true);
+		tw->used = true;
 		twheel_lock(tw);
 		tw->ring = ring;
 		tw->timers = *ts;

@@ -323,10 +323,10 @@ static int first_arm(int fd)
 
 static int first_submit(int fd)
 {
-	struct twheel_op op = { .opcode = TWHEEL_OP_CANCEL };
+	struct twheel_op op = { .opcode = TWHEEL_OP_ARM, .deadline = 1 };
 	int ret = wheel_submit(fd, &op, 1, NULL);
 
-	return ret < 0 ? ret : 0;
+	return ret < 0 ? ret : op.result;
 }
 
 static int first_setup(int fd)

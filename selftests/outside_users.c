@@ -224,6 +224,67 @@ TEST_F(quota, passed_wheels_count_for_who_uses_them)
 	}
 }
 
+static int turn_of(const int *turn)
+{
+	return __atomic_load_n(turn, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * The wheel is set up in one process, and at this very moment somebody else tries to use it,
+ * again and again.  Who sets it up pays.
+ */
+TEST_F(quota, who_sets_a_wheel_up_pays)
+{
+	enum { NR = 500 };
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_WORDS, .capacity = 2 * CHUNK };
+	struct twheel_op op = { .id = TWHEEL_ID_ANY - 1, .deadline = 1 };
+	int own = wheel_open(0), fd[NR], i, *turn;
+	pid_t pid;
+
+	if (!self->made)
+		SKIP(return, "needs root to set limits");
+	turn = mmap(NULL, sizeof(*turn), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, turn);
+	for (i = 0; i < NR; i++) {
+		fd[i] = wheel_open(0);
+		ASSERT_LE(0, fd[i]);
+	}
+	ASSERT_EQ(0, set_limit("max_user_timers", NR * 2 * CHUNK));
+	__atomic_store_n(turn, -1, __ATOMIC_SEQ_CST);
+	pid = fork();
+	if (!pid) {
+		be(ALICE);
+		for (i = 0; i < NR; i++) {
+			while (turn_of(turn) < i)
+				sched_yield();
+			do
+				CHILD_CHECK(wheel_arm(fd[i], &op) < 0);
+			while (turn_of(turn) == i);
+		}
+		while (turn_of(turn) != NR + 1)
+			sched_yield();
+		/* Has she to pay for any of them? */
+		CHILD_CHECK(!arm_chunk(own, 0));
+		CHILD_CHECK(!arm_chunk(own, 1));
+		_exit(0);
+	}
+	for (i = 0; i < NR; i++) {
+		__atomic_store_n(turn, i, __ATOMIC_SEQ_CST);
+		ASSERT_EQ(0, set_up(fd[i], &setup));
+		setup = (struct twheel_setup){
+			.flags = TWHEEL_SETUP_WORDS, .capacity = 2 * CHUNK,
+		};
+	}
+	__atomic_store_n(turn, NR, __ATOMIC_SEQ_CST);
+	ASSERT_EQ(0, set_limit("max_user_timers", 2 * CHUNK));
+	__atomic_store_n(turn, NR + 1, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(0, child_result(pid));
+	for (i = 0; i < NR; i++)
+		close(fd[i]);
+	close(own);
+	munmap(turn, sizeof(*turn));
+}
+
 TEST_F(quota, timers_come_back_when_a_passed_wheel_is_closed)
 {
 	int fd, round;
