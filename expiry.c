@@ -78,6 +78,9 @@
  */
 #define EXPIRY_CALL	2500U
 
+/* Who is called later than this was held up, and not only by an interrupt. ns. */
+#define EXPIRY_ENTRY_MAX	100000U
+
 /*
  * The longest span.  Who spends more than an eighth of that on WHEEL_STEP timers was held up:
  * a host has taken the CPU away, or the wheel's lock was. ns.
@@ -544,17 +547,21 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 }
 
 /*
- * What it has taken to be called: as long again as from the time that the hrtimer was set to.
- * The callback may be later for other reasons as well, so that the least of the last few
- * hundred times counts.
+ * What it has taken to be called, judged by how late the callback is.  It may be later for
+ * other reasons as well, so that the least of the last few hundred times counts; and none when
+ * the CPU was idle, which takes time to wake, but nobody's.  A call takes three times that:
+ * before the callback and after it, and to set the hrtimer.
  */
 static u64 cost_of_call(struct expiry_cpu *c, const struct expirer *e)
 {
+	u64 most = min(c->entry + c->entry / 64 + 1, (u64)EXPIRY_ENTRY_MAX);
 	s64 late = clock_now(e->clock) - e->set;
 
 	lockdep_assert_held(&c->lock);
+	if (is_idle_task(current))
+		most = c->entry;
 	if (e->set != KTIME_MAX && late >= 0)
-		c->entry = min_t(u64, late, c->entry + c->entry / 64 + 1);
+		c->entry = min_t(u64, late, most);
 	return max_t(u64, 3 * c->entry, EXPIRY_CALL);
 }
 
