@@ -50,6 +50,27 @@ static void batch_put(struct twheel *w, uint32_t at, uint32_t id, uint32_t told,
 	};
 }
 
+/*
+ * Keep what has failed on the batch, as one with what is there of the same timer, so that a
+ * timer which fails again and again does not fill the batch.  Returns how many there are.
+ */
+static uint32_t batch_keep(struct twheel *w, uint32_t nr, const struct twheel_op *op)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct twheel_op *kept = &w->batch[i];
+
+		if (kept->id != op->id)
+			continue;
+		if (kept->count && op->count && kept->generation != op->generation)
+			continue;
+		batch_put(w, i, op->id, kept->count + op->count,
+			  op->count ? op->generation : kept->generation);
+		return nr;
+	}
+	batch_put(w, nr, op->id, op->count, op->generation);
+	return nr + 1;
+}
+
 int twheel_batch_submit(struct twheel *w)
 {
 	uint32_t nr = w->batch_nr, left = 0;
@@ -65,8 +86,11 @@ int twheel_batch_submit(struct twheel *w)
 				continue;
 			if (!left)
 				ret = w->batch[i].result;
-			batch_put(w, left++, w->batch[i].id, w->batch[i].count,
-				  w->batch[i].generation);
+			left = batch_keep(w, left, &(struct twheel_op){
+				.id = w->batch[i].id,
+				.count = w->batch[i].count,
+				.generation = w->batch[i].generation,
+			});
 		}
 	}
 	__atomic_store_n(&w->batch_nr, left, __ATOMIC_RELAXED);

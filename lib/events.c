@@ -109,15 +109,21 @@ static uint64_t next_deadline(const struct terms *terms, const struct twheel_eve
 
 /*
  * See if an entry of the ring counts: then its deadline is still that of the word,
- * and goes from there, in one step, so that it is nobody else's.
+ * and goes from there, in one step, so that it is nobody else's.  Returns whether it does; or
+ * an error, if it can't be told on a batch what becomes of the timer: nothing was done then.
  */
-static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
+static int claim(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
 {
 	struct twheel_word *word = &w->shared.words[entry->id];
 	struct terms *terms = &w->terms[entry->id];
 	__u64 deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST), next;
+	/* One that is plain and counts is done with; others may have to go on. */
+	bool plain = !terms->interval && !terms->count, counts = false;
+	int ret = plain ? 0 : twheel_batch_room(w);
 	uint32_t told = 0;
-	bool counts = false;
+
+	if (ret)
+		return ret;
 
 	if (deadline == entry->deadline && !(settable(w) && twheel_now(w) < deadline)) {
 		tell(w, entry, event);
@@ -136,8 +142,8 @@ static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twh
 	 */
 	if (told ||
 	    twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
-		twheel_batch_tell(w, entry->id, told, terms->generation);
-	return counts;
+		ret = twheel_batch_tell(w, entry->id, told, terms->generation);
+	return ret ? ret : counts;
 }
 
 /* Let the kernel put more into the ring: any submit does. */
@@ -165,14 +171,13 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 		while (head != tail && taken < nr) {
 			struct twheel_entry entry = entries[head & w->ring_mask];
 
-			/* What is taken may have to be armed again. */
-			ret = twheel_batch_room(w);
-			if (ret)
+			/* Who shares the wheel may write anything there. */
+			ret = entry.id < w->shared.mapped ? claim(w, &entry, &events[taken]) : 0;
+			if (ret < 0)
 				break;
 			head++;
-			/* Who shares the wheel may write anything there. */
-			if (entry.id < w->shared.mapped)
-				taken += claim(w, &entry, &events[taken]);
+			taken += (uint32_t)ret;
+			ret = 0;
 		}
 		/* Only now may the kernel write where these stood. */
 		__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);

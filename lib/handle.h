@@ -82,7 +82,7 @@ struct twheel {
 
 /*
  * With the lock held.  Room is made by submitting a batch that is full; there is none
- * only if all of it fails, and with room an add does not fail.
+ * only if so many different timers fail, and with room an add does not fail.
  */
 int twheel_batch_room(struct twheel *w);
 int twheel_batch_add(struct twheel *w, uint32_t id);

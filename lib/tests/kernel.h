@@ -32,6 +32,7 @@
  * @uncounted: nothing is taken from a count
  * @hold: the next ioctl takes long, once; and is false when that has begun
  * @stored_fails: so many stored arms have no memory
+ * @stored_fails_of: nor has one of the timer before this id, ever; 0: of none
  * @interrupt: the next poll finds a signal
  * @threads: others move the time: a poll waits for that
  * @calls: made so far
@@ -56,6 +57,7 @@ struct kernel {
 	bool		uncounted;
 	bool		hold;
 	uint32_t	stored_fails;
+	uint32_t	stored_fails_of;
 	bool		interrupt;
 	bool		threads;
 	unsigned long	calls;

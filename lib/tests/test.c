@@ -763,6 +763,46 @@ static void batch_fails(void)
 	twheel_close(w);
 }
 
+/* What fails on a batch is in nobody else's way. */
+static void batch_keeps_failing(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event events[CAPACITY];
+
+	CHECK(twheel_arm(w, 7, start + MS) == 0 && twheel_flush(w) == 0);
+	kernel.stored_fails_of = 5 + 1;
+	/* Sooner and sooner, so that each arm takes a call. */
+	for (unsigned int i = 0; i < 300; i++)
+		CHECK(twheel_arm(w, 5, start + (1000 - i) * MS) == 0);
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 7);
+	CHECK(twheel_arm(w, 9, start + 2 * MS) == 0);
+	CHECK(twheel_flush(w) == -ENOMEM);
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 9);
+	kernel.stored_fails_of = 0;
+	CHECK(twheel_flush(w) == 0);
+	kernel_advance(700 * MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 5);
+	CHECK(events[0].deadline == start + 701 * MS);
+	tap_result("a timer that has no memory again and again is once on the batch");
+
+	/* All of it fails; an event that is done with needs none of it. */
+	start = twheel_now(w);
+	CHECK(twheel_arm(w, 200, start + MS) == 0 && twheel_flush(w) == 0);
+	kernel.stored_fails = 1000;
+	for (uint32_t id = 0; id < 128; id++)
+		CHECK(twheel_arm(w, id, start + 5 * MS) == 0);
+	CHECK(twheel_arm(w, 128, start + 5 * MS) == -ENOMEM);
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 200);
+	kernel.stored_fails = 0;
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 128);
+	tap_result("events are taken though all of a batch fails");
+	twheel_close(w);
+}
+
 static void full_ring(void)
 {
 	struct twheel *w = boot(small_ring_mode);
@@ -1485,6 +1525,7 @@ int main(void)
 	stores(words_mode);
 	batches();
 	batch_fails();
+	batch_keeps_failing();
 	full_ring();
 	round_the_ring();
 	same_deadline();
