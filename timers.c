@@ -711,6 +711,9 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}
+		/* What lies ahead of an id is fetched by the processor itself. */
+		if (drain && id % WHEEL_CHUNK_TIMERS < WHEEL_CHUNK_TIMERS - WHEEL_AHEAD)
+			wheel_prefetch_neighbours(w, id + WHEEL_AHEAD);
 		if (!timer_claimed(ts, id))
 			n += drain ? timer_take(ts, id, now, &records[n])
 				   : timer_tell(ts, id, now, &records[n]);

@@ -70,7 +70,7 @@ static inline bool timers_heavy(const struct timers *ts)
 
 TWHEEL_PART bool timers_behind(struct timers *ts, u64 now);
 
-/* Fetch all that an operation which comes soon will write; any id will do. */
+/* Fetch the timer of an operation; any id will do. */
 static __always_inline void timers_prefetch(const struct timers *ts, u32 id)
 {
 	const struct twheel_word *word;
@@ -84,6 +84,45 @@ static __always_inline void timers_prefetch(const struct timers *ts, u32 id)
 	word = word_of(ts, id);
 	if (unlikely(word))
 		prefetchw(word);
+}
+
+/*
+ * Fetch the neighbours of a timer that an operation is likely to take out of its list: a
+ * cancel does, and a move to earlier.  The timer itself was fetched before.
+ */
+static __always_inline void timers_prefetch_neighbours(const struct timers *ts,
+						       const struct twheel_op *op)
+{
+	u32 id = op->id;
+
+	if (id >= ts->wheel.capacity)
+		return;
+	id = known_id(ts, id);
+	if (!wheel_has(&ts->wheel, id))
+		return;
+	if (op->opcode == TWHEEL_OP_ARM && op->deadline >= timer_of(ts, id)->deadline)
+		return;
+	wheel_prefetch_neighbours(&ts->wheel, id);
+}
+
+/* Fetch what the first of many operations will write. */
+static __always_inline void timers_prefetch_first(const struct timers *ts,
+						  const struct twheel_op *ops, unsigned int nr)
+{
+	for (unsigned int i = 0; i < min(nr, WHEEL_AHEAD); i++)
+		timers_prefetch(ts, ops[i].id);
+	for (unsigned int i = 0; i < min(nr, WHEEL_AHEAD / 2); i++)
+		timers_prefetch_neighbours(ts, &ops[i]);
+}
+
+/* Before the first of @nr operations that are left: fetch what later ones will write. */
+static __always_inline void timers_prefetch_later(const struct timers *ts,
+						  const struct twheel_op *ops, unsigned int nr)
+{
+	if (nr > WHEEL_AHEAD)
+		timers_prefetch(ts, ops[WHEEL_AHEAD].id);
+	if (nr > WHEEL_AHEAD / 2)
+		timers_prefetch_neighbours(ts, &ops[WHEEL_AHEAD / 2]);
 }
 
 #endif /* TWHEEL_TIMERS_H */

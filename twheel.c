@@ -535,11 +535,9 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 
 	while (i < nr) {
 		now = twheel_begin(tw);
-		for (unsigned int n = i; n < min(i + WHEEL_AHEAD, nr); n++)
-			timers_prefetch(ts, ops[n].id);
+		timers_prefetch_first(ts, &ops[i], nr - i);
 		for (; i < nr; i++) {
-			if (i + WHEEL_AHEAD < nr)
-				timers_prefetch(ts, ops[i + WHEEL_AHEAD].id);
+			timers_prefetch_later(ts, &ops[i], nr - i);
 			ret = twheel_do_op(tw, &ops[i], now, &need);
 			if (ret == -EAGAIN)
 				break;

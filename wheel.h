@@ -339,6 +339,20 @@ static inline enum wheel_where wheel_where(const struct wheel_node *node)
 	return (node->prev >> WHEEL_WHERE_SHIFT) & 3;
 }
 
+/* Fetch what an unlink writes beside the timer itself, which was fetched before. */
+static __always_inline void wheel_prefetch_neighbours(const struct wheel *w, u32 id)
+{
+	const struct wheel_node *node = wheel_node(w, id);
+
+	if (wheel_where(node) != WHEEL_FILED)
+		return;
+	if (node->next != WHEEL_NIL)
+		prefetchw(wheel_node(w, node->next));
+	/* Of the first in a list it is a name, which is no id. */
+	if (node->prev < w->capacity)
+		prefetchw(wheel_node(w, node->prev));
+}
+
 static inline struct wheel_queue *wheel_queue(struct wheel *w, enum wheel_where where)
 {
 	return &w->queue[where - 1];
