@@ -32,8 +32,9 @@ help:
 	@echo '                    debug, debug-rt, kcsan, cover, which find mistakes (compiled once)'
 	@echo
 	@echo 'On this machine, natively:'
-	@echo '  make bench-wheel  measures the wheel by itself beside a heap, in user space'
-	@echo '                    and in a User-Mode Linux kernel (JSON=FILE as above)'
+	@echo '  make bench-wheel  measures the wheel by itself, and whole timers, beside heaps,'
+	@echo '                    libev, libevent and libuv, in user space and in a User-Mode'
+	@echo '                    Linux kernel (JSON=FILE, PLOT=FILE as above)'
 	@echo '  make bench-instructions, make bench-instructions-update'
 	@echo '                    counts the instructions of its operations; records them'
 	@echo
@@ -112,7 +113,7 @@ bench:
 	@JSON=$(JSON) PLOT=$(PLOT) vm/bench $(KERNEL)
 
 bench-wheel:
-	@bench/wheel/run $(JSON)
+	@JSON=$(JSON) PLOT=$(PLOT) bench/wheel/run
 
 bench-instructions:
 	@bench/wheel/count
@@ -127,7 +128,7 @@ torture:
 	@vm/torture $(if $(findstring command,$(origin KERNEL)),$(KERNEL),debug) $(HOURS)
 
 static:
-	@vm/deps build tools lib source static
+	@vm/deps build tools lib peers source static
 	@check/static $(KERNEL)
 
 clean:

@@ -41,7 +41,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: twheel-bench run [--icount | --native] [--runs N] RAW PART...\n"
-		"       twheel-bench report [--plot FILE] [--json FILE] [--fact KEY=VALUE]... RAW...\n"
+		"       twheel-bench report [--json FILE] [--plot FILE] [--fact KEY=VALUE]... RAW...\n"
 		"\n"
 		"run measures and writes raw data; --icount says that the time of this\n"
 		"machine is its instructions, --native that it has no twheel, and only the\n"

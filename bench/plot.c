@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Draws what an operation costs against the number of timers, for all who were
- * measured in the guest: SVG, both axes logarithmic, one panel for each operation.
+ * measured: SVG, both axes logarithmic, one panel for each operation.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "raw.h"
 #include "plot.h"
 #include "rows.h"
 
-#define COUNT(a)	(sizeof(a) / sizeof(*(a)))
-
-static const struct {
-	const char	*name;
-	const char	*title;
-} panels[] = {
-	{ "push back",	"push it back, as every packet does" },
-	{ "arm",	"arm it" },
-	{ "cancel",	"cancel it" },
-};
-
-static const struct {
-	const char	*peer;
-	const char	*label;
-	const char	*colour;
-	const char	*dash;
-} lines[] = {
-	{ "words",	 "twheel, by a store",	"#c2410c", "" },
-	{ "twheel",	 "twheel, by calls",	"#e08a4f", "" },
-	{ "wheel",	 "wheel in user space",	"#35507a", "5 3" },
-	{ "heap",	 "heap in user space",	"#6b8fb8", "5 3" },
-	{ "timerfd",	 "timerfd",		"#2f7d4f", "" },
-	{ "POSIX timer", "POSIX timers",	"#7a5aa6", "" },
-	{ "io_uring",	 "io_uring",		"#8a6d1d", "" },
-};
-
 enum {
 	WIDTH = 300, HEIGHT = 300,	/* of a panel's field */
-	LEFT = 70, TOP = 70, GAP = 20,
+	LEFT = 70, TOP = 70, GAP = 20, BELOW_FIELD = 56,
+	PANELS_WIDE = 3,
 	LEGEND = 64,
 	X_MIN = 1000, X_MAX = 1000000,
 };
@@ -66,27 +41,27 @@ static int by_timers(const void *a, const void *b)
 }
 
 /* What was measured of a line of a panel; returns how many, by number of timers. */
-static size_t points(const struct row **found, size_t most, const char *name, const char *peer)
+static size_t points(const struct row **found, size_t most, const struct plot *plot,
+		     const char *name, const char *peer)
 {
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < nr_rows && n < most; i++)
-		if (rows[i].nr && !strcmp(rows[i].part, "ops") &&
-		    !strcmp(rows[i].bed, "guest") && !strcmp(rows[i].name, name) &&
+		if (rows[i].nr && plot->shows(&rows[i]) && !strcmp(rows[i].name, name) &&
 		    !strcmp(rows[i].peer, peer))
 			found[n++] = &rows[i];
 	qsort(found, n, sizeof(*found), by_timers);
 	return n;
 }
 
-static void find_range(void)
+static void find_range(const struct plot *plot)
 {
 	double least = INFINITY, most = 0;
 
 	for (unsigned int i = 0; i < nr_rows; i++) {
-		for (size_t p = 0; p < COUNT(panels); p++) {
-			if (strcmp(rows[i].part, "ops") || strcmp(rows[i].bed, "guest") ||
-			    strcmp(rows[i].name, panels[p].name) || !rows[i].nr)
+		for (size_t p = 0; p < plot->nr_panels; p++) {
+			if (!rows[i].nr || !plot->shows(&rows[i]) ||
+			    strcmp(rows[i].name, plot->panels[p].name))
 				continue;
 			least = fmin(least, rows[i].median);
 			most = fmax(most, rows[i].median);
@@ -130,10 +105,11 @@ static void draw_field(FILE *file, const char *title, bool first)
 			HEIGHT + 16, counts[i]);
 }
 
-static void draw_line(FILE *file, size_t line, const char *name)
+static void draw_line(FILE *file, const struct plot *plot, const char *name,
+		      const struct plot_line *line)
 {
 	const struct row *found[8] = {};
-	size_t n = points(found, COUNT(found), name, lines[line].peer);
+	size_t n = points(found, COUNT(found), plot, name, line->peer);
 
 	if (!n)
 		return;
@@ -141,60 +117,64 @@ static void draw_line(FILE *file, size_t line, const char *name)
 	for (size_t i = 0; i < n; i++)
 		fprintf(file, "%c%.1f %.1f", i ? 'L' : 'M', x_of(found[i]->timers),
 			y_of(found[i]->median));
-	fprintf(file, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2.5\"", lines[line].colour);
-	if (*lines[line].dash)
-		fprintf(file, " stroke-dasharray=\"%s\"", lines[line].dash);
+	fprintf(file, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2.5\"", line->colour);
+	if (*line->dash)
+		fprintf(file, " stroke-dasharray=\"%s\"", line->dash);
 	fprintf(file, "/>\n");
 	for (size_t i = 0; i < n; i++)
 		fprintf(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>\n",
-			x_of(found[i]->timers), y_of(found[i]->median), lines[line].colour);
+			x_of(found[i]->timers), y_of(found[i]->median), line->colour);
 }
 
-static void draw_legend(FILE *file, int top)
+static void draw_legend(FILE *file, const struct plot *plot, int top)
 {
-	for (size_t i = 0; i < COUNT(lines); i++) {
+	for (size_t i = 0; i < plot->nr_lines; i++) {
+		const struct plot_line *line = &plot->lines[i];
 		int x = LEFT + i % 4 * 240, y = top + (int)(i / 4) * 24;
 
 		fprintf(file, "<path d=\"M%d %dh28\" stroke=\"%s\" stroke-width=\"2.5\"", x, y,
-			lines[i].colour);
-		if (*lines[i].dash)
-			fprintf(file, " stroke-dasharray=\"%s\"", lines[i].dash);
+			line->colour);
+		if (*line->dash)
+			fprintf(file, " stroke-dasharray=\"%s\"", line->dash);
 		fprintf(file, "/>\n<text x=\"%d\" y=\"%d\" font-size=\"13\" "
-			"fill=\"#333\">%s</text>\n", x + 36, y + 4, lines[i].label);
+			"fill=\"#333\">%s</text>\n", x + 36, y + 4, line->label);
 	}
 }
 
-void plot_write(const char *path)
+void plot_write(const struct plot *plot, const char *path)
 {
-	int width = LEFT + (int)COUNT(panels) * (WIDTH + GAP), top = TOP + HEIGHT + 56;
+	size_t lines = (plot->nr_panels + PANELS_WIDE - 1) / PANELS_WIDE;
+	int width = LEFT + PANELS_WIDE * (WIDTH + GAP);
+	int line_height = TOP / 2 + HEIGHT + BELOW_FIELD;
+	int top = TOP / 2 + (int)lines * line_height;
 	int height = top + LEGEND;
 	FILE *file = fopen(path, "w");
 
 	if (!file)
 		die("%s: %m", path);
-	find_range();
+	find_range(plot);
 	fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
 		"font-family=\"sans-serif\" role=\"img\" aria-label=\"What an operation costs, "
 		"against the number of timers\">\n"
 		"<!-- SPDX-%s: GPL-2.0 -->\n"
 		"<rect width=\"%d\" height=\"%d\" rx=\"10\" fill=\"#fbfaf7\"/>\n"
 		"<text x=\"%d\" y=\"30\" font-size=\"16\" fill=\"#333\" font-weight=\"bold\">"
-		"What it costs to ... (%s, one guest; medians of %s)</text>\n",
-		width, height, "License-Identifier", width, height, LEFT,
-		fact_of("guest accelerator"),
-		fact_of("guest runs"));
-	for (size_t p = 0; p < COUNT(panels); p++) {
+		"%s (%s; medians of %s)</text>\n",
+		width, height, "License-Identifier", width, height, LEFT, plot->title,
+		fact_of(plot->machine), fact_of(plot->runs));
+	for (size_t p = 0; p < plot->nr_panels; p++) {
 		fprintf(file, "<g transform=\"translate(%d %d)\">\n",
-			LEFT + (int)p * (WIDTH + GAP), TOP);
-		draw_field(file, panels[p].title, !p);
-		for (size_t line = COUNT(lines); line--;)
-			draw_line(file, line, panels[p].name);
+			LEFT + (int)(p % PANELS_WIDE) * (WIDTH + GAP),
+			TOP + (int)(p / PANELS_WIDE) * line_height);
+		draw_field(file, plot->panels[p].title, !(p % PANELS_WIDE));
+		for (size_t line = plot->nr_lines; line--;)
+			draw_line(file, plot, plot->panels[p].name, &plot->lines[line]);
 		fprintf(file, "</g>\n");
 	}
 	fprintf(file, "<text x=\"%d\" y=\"%d\" font-size=\"11\" fill=\"#666\" "
 		"text-anchor=\"middle\">timers armed</text>\n",
-		LEFT + (width - LEFT) / 2, TOP + HEIGHT + 34);
-	draw_legend(file, top + 8);
+		LEFT + (width - LEFT) / 2, top - 22);
+	draw_legend(file, plot, top + 8);
 	fprintf(file, "</svg>\n");
 	if (fclose(file))
 		die("%s: %m", path);

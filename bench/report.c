@@ -14,7 +14,7 @@
 
 static const char *const ops[] = { "arm", "re-arm", "cancel" };
 
-#define NR_OPS	(sizeof(ops) / sizeof(*ops))
+#define NR_OPS	COUNT(ops)
 
 /* Where most of them are told: as many as timerfds can well be. */
 #define MANY	100000U
@@ -49,7 +49,7 @@ static void stores_goals(void)
 		{ "arm or shorten", 1000000, 5 },
 	};
 
-	for (size_t i = 0; i < sizeof(goals) / sizeof(*goals); i++)
+	for (size_t i = 0; i < COUNT(goals); i++)
 		set_goal(find("stores", "native", goals[i].name, "words", goals[i].timers),
 			 AT_MOST, goals[i].ns);
 }
@@ -203,7 +203,7 @@ static void print_growth(const char *bed, const char *unit)
 	};
 	bool head = false;
 
-	for (unsigned int n = 0; n < sizeof(names) / sizeof(*names); n++) {
+	for (unsigned int n = 0; n < COUNT(names); n++) {
 		const struct row *goal = NULL;
 
 		for (unsigned int i = 0; i < nr_rows && !head; i++)
@@ -242,7 +242,7 @@ static void print_growth(const char *bed, const char *unit)
 static void print_ops(const char *bed)
 {
 	static const uint32_t counts[] = { 1000, 100000, 1000000 };
-	const size_t nr_counts = sizeof(counts) / sizeof(*counts);
+	const size_t nr_counts = COUNT(counts);
 	const char *last = "";
 
 	printf("  %-26s", "ns");
@@ -412,7 +412,7 @@ static const char *const peers[] = {
 	"words", "twheel", "timerfd", "POSIX timer", "io_uring", "heap", "wheel",
 };
 
-#define NR_PEERS	(sizeof(peers) / sizeof(*peers))
+#define NR_PEERS	COUNT(peers)
 #define DASHES		"----------------------------------------"
 
 static void print_cells(const char *title, const char *part, const char *name)
@@ -450,18 +450,41 @@ static void print_all(void)
 	print_summary();
 }
 
+/* The picture */
+
+static bool is_shown(const struct row *row)
+{
+	return !strcmp(row->part, "ops") && !strcmp(row->bed, "guest");
+}
+
+static const struct plot_panel panels[] = {
+	{ "push back",	"push it back, as every packet does" },
+	{ "arm",	"arm it" },
+	{ "cancel",	"cancel it" },
+};
+
+static const struct plot_line lines[] = {
+	{ "words",	 "twheel, by a store",	"#c2410c", "" },
+	{ "twheel",	 "twheel, by calls",	"#e08a4f", "" },
+	{ "wheel",	 "wheel in user space",	"#35507a", "5 3" },
+	{ "heap",	 "heap in user space",	"#6b8fb8", "5 3" },
+	{ "timerfd",	 "timerfd",		"#2f7d4f", "" },
+	{ "POSIX timer", "POSIX timers",	"#7a5aa6", "" },
+	{ "io_uring",	 "io_uring",		"#8a6d1d", "" },
+};
+
+static const struct plot plot = {
+	.title		= "What it costs to ...",
+	.machine	= "guest accelerator",
+	.runs		= "guest runs",
+	.shows		= is_shown,
+	.panels		= panels,
+	.nr_panels	= COUNT(panels),
+	.lines		= lines,
+	.nr_lines	= COUNT(lines),
+};
+
 int report(int argc, char **argv)
 {
-	const char *plot = NULL;
-
-	if (argc > 1 && !strcmp(argv[0], "--plot")) {
-		plot = argv[1];
-		argc -= 2;
-		argv += 2;
-	}
-	if (rows_report(argc, argv, set_goals, print_all))
-		return 1;
-	if (plot)
-		plot_write(plot);
-	return 0;
+	return rows_report(argc, argv, set_goals, print_all, &plot);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot.h"
 #include "raw.h"
 #include "rows.h"
 
@@ -254,8 +255,8 @@ void print_goals(void)
 		if (met(&rows[i]))
 			continue;
 		missed++;
-		printf("missed: %s (%s, %s): %s %s", rows[i].name, rows[i].peer,
-		       rows[i].bed, number(rows[i].median), rows[i].unit);
+		printf("missed: %s: %s (%s, %s): %s %s", rows[i].part, rows[i].name,
+		       rows[i].peer, rows[i].bed, number(rows[i].median), rows[i].unit);
 		print_goal(&rows[i]);
 		printf("\n");
 	}
@@ -323,13 +324,17 @@ static void write_json(const char *path)
 }
 
 int rows_report(int argc, char **argv, void (*set_goals)(void),
-		void (*print_tables)(void))
+		void (*print_tables)(void), const struct plot *plot)
 {
-	const char *json = NULL;
+	const char *json = NULL, *picture = NULL;
 
 	for (; argc; argc--, argv++) {
 		if (!strcmp(argv[0], "--json") && argc > 1) {
 			json = argv[1];
+			argc--;
+			argv++;
+		} else if (!strcmp(argv[0], "--plot") && argc > 1) {
+			picture = argv[1];
 			argc--;
 			argv++;
 		} else if (!strcmp(argv[0], "--fact") && argc > 1) {
@@ -353,5 +358,7 @@ int rows_report(int argc, char **argv, void (*set_goals)(void),
 	print_tables();
 	if (json)
 		write_json(json);
+	if (picture)
+		plot_write(plot, picture);
 	return 0;
 }

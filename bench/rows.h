@@ -6,7 +6,10 @@
 #define TWHEEL_BENCH_ROWS_H
 
 #define VALUES_MAX	64
-#define ROWS_MAX	1024
+#define ROWS_MAX	2048
+
+/* The elements of an array. */
+#define COUNT(a)	(sizeof(a) / sizeof(*(a)))
 
 enum sense { NO_GOAL, AT_MOST, BELOW, AT_LEAST };
 
@@ -68,9 +71,11 @@ void print_part(const char *part, const char *bed);
 /* What was missed, and how many goals there are. */
 void print_goals(void);
 
-/* A report: argv is [--json FILE] [--fact KEY=VALUE]... RAW... */
+struct plot;
+
+/* A report: argv is [--json FILE] [--plot FILE] [--fact KEY=VALUE]... RAW... */
 int rows_report(int argc, char **argv, void (*set_goals)(void),
-		void (*print_tables)(void));
+		void (*print_tables)(void), const struct plot *plot);
 
 /* What each program has: the rest of its argv is that of rows_report(). */
 int report(int argc, char **argv);

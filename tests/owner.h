@@ -117,6 +117,32 @@ static inline int owner_cancel(struct timers *ts, struct twheel_op *op)
 	return ret ? ret : timers_cancel(ts, op);
 }
 
+/* Carry out operations as a submit does; returns how many have failed. */
+static inline unsigned int owner_submit(struct timers *ts, struct twheel_op *ops,
+					unsigned int nr, u64 now)
+{
+	struct timers_need need = {};
+	unsigned int failed = 0;
+	int ret;
+
+	timers_turn(ts, now);
+	timers_prefetch_first(ts, ops, nr);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct twheel_op *op = &ops[i];
+
+		timers_prefetch_later(ts, op, nr - i);
+		if (op->opcode == TWHEEL_OP_ARM)
+			ret = timers_check_arm(ts, op) ?: timers_arm(ts, op, now, &need);
+		else
+			ret = owner_cancel(ts, op);
+		if (ret == -EAGAIN)
+			ret = owner_add(&ts->wheel, &need) ? owner_arm(ts, op, now) : -ENOMEM;
+		op->result = ret;
+		failed += ret < 0;
+	}
+	return failed;
+}
+
 /* Find all that is due; returns how many timers that took. */
 static inline u64 owner_advance(struct timers *ts, u64 now)
 {

@@ -4,69 +4,10 @@
  * ./count runs it. Writes how often it did each; the loops around them are
  * counted too. Always the same: no clock, no addresses, one seed.
  */
-#include <stdio.h>
-#include <valgrind/callgrind.h>
-
-#include "unit.h"
-
-#define TIMERS	100000U
-#define SPAN	300000U
-#define STEPS	1000U
+#include "counting.h"
 
 /* Not a variable by itself: the compiler is not to know where it is. */
 static struct wheel *wheel;
-static struct work *work;
-static u64 seed = 0x9e3779b97f4a7c15ULL;
-
-void *host_alloc(size_t size)
-{
-	void *p = aligned_alloc(4096, (size + 4095) & ~4095UL);
-
-	if (!p) {
-		fprintf(stderr, "no memory\n");
-		exit(1);
-	}
-	return memset(p, 0, size);
-}
-
-static void fail(const char *what)
-{
-	fprintf(stderr, "%s\n", what);
-	exit(1);
-}
-
-/* Counts what runs between the two as that of @nr operations. */
-#define COUNT(name, nr, ...) do {					\
-	CALLGRIND_ZERO_STATS;						\
-	__VA_ARGS__;							\
-	CALLGRIND_DUMP_STATS_AT(name);					\
-	printf("%s %llu\n", name, (unsigned long long)(nr));		\
-} while (0)
-
-static u64 random64(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
-static void shuffle(void)
-{
-	for (u32 i = TIMERS; i > 1; i--) {
-		u32 j = random64() % i;
-		struct work other = work[i - 1];
-
-		work[i - 1] = work[j];
-		work[j] = other;
-	}
-}
-
-static void deadlines(u32 first, u32 span)
-{
-	for (u32 i = 0; i < TIMERS; i++)
-		work[i].ticks = first + random64() % span;
-}
 
 static void open_wheel(void)
 {

@@ -56,6 +56,7 @@ enum op {
 	MOVE, MOVE_ALONE, PUSH, PUSH_ALONE, LATER,
 	CANCEL, CANCEL_ALONE, CANCEL_SAME, CANCEL_SEQUENCE,
 	EXPIRE, EXPIRE_RANDOM, EXPIRE_MOVED,
+	ARM_FENCE, MOVE_FENCE, CANCEL_FENCE,
 	NR_OPS
 };
 
@@ -74,6 +75,9 @@ static const char *const op_name[NR_OPS] = {
 	[EXPIRE]	  = "expire, armed in sequence",
 	[EXPIRE_RANDOM]	  = "expire, armed at random",
 	[EXPIRE_MOVED]	  = "expire, re-armed at random",
+	[ARM_FENCE]	  = "arm, random, behind a fence",
+	[MOVE_FENCE]	  = "re-arm, random, behind a fence",
+	[CANCEL_FENCE]	  = "cancel, random, behind a fence",
 };
 
 struct clock {
@@ -113,6 +117,19 @@ static void do_all(struct round *r, enum op what, void (*op)(const struct batch 
 	u64 start = host_busy_ns();
 
 	op(&batch);
+	stop(r, what, start);
+}
+
+/* One by one, so that none overlaps with the next: as single calls are. */
+static void do_each(struct round *r, enum op what, void (*op)(const struct batch *))
+{
+	struct batch batch = { .work = r->work, .nr = 1, .now = r->now };
+	u64 start = host_busy_ns();
+
+	for (u32 i = 0; i < r->nr; i++, batch.work++) {
+		op(&batch);
+		fence();
+	}
 	stop(r, what, start);
 }
 
@@ -212,6 +229,15 @@ static int round_of_ops(struct round *r)
 	if (ret)
 		return ret;
 
+	work_shuffle(r->work, r->nr);
+	work_deadlines(r->work, r->nr, r->span);
+	do_each(r, ARM_FENCE, peer->arm);
+	work_shuffle(r->work, r->nr);
+	work_deadlines(r->work, r->nr, r->span);
+	do_each(r, MOVE_FENCE, peer->push);
+	work_shuffle(r->work, r->nr);
+	do_each(r, CANCEL_FENCE, peer->cancel);
+
 	arm_in_sequence(r);
 	ret = cancel(r, CANCEL_SEQUENCE, 0);
 	if (ret)
@@ -259,8 +285,11 @@ out:
 
 int loops_ops(const char *part, u32 nr, u32 span, unsigned int run)
 {
-	return run_of_ops(part, &peer_wheel, nr, span, run) ?:
-	       run_of_ops(part, &peer_heap, nr, span, run);
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && peers[i]; i++)
+		ret = run_of_ops(part, peers[i], nr, span, run);
+	return ret;
 }
 
 /* A hot set: what the size of the table does to those who do not use it. */
@@ -281,7 +310,7 @@ static u64 hot_rounds(void (*op)(const struct batch *), const struct work *work)
 	return host_busy_ns() - start;
 }
 
-int loops_hot(const char *part, u32 nr, unsigned int run)
+static int run_of_hot(const char *part, const struct peer *peer, u32 nr, unsigned int run)
 {
 	struct work *all, *work;
 	int ret = 0;
@@ -290,25 +319,75 @@ int loops_hot(const char *part, u32 nr, unsigned int run)
 	work_seed(run);
 	all = host_alloc((size_t)nr * sizeof(*all));
 	work = host_alloc(HOT_WORK * sizeof(*work));
-	if (!all || !work || !peer_wheel.open(nr, START)) {
+	if (!all || !work || !peer->open(nr, START)) {
 		ret = host_fail("no memory for timers:", nr);
 		goto out;
 	}
 	work_in_sequence(all, nr);
 	work_deadlines(all, nr, 300000);
-	peer_wheel.arm(&(struct batch){ .work = all, .nr = nr, .now = START });
+	peer->arm(&(struct batch){ .work = all, .nr = nr, .now = START });
 	cond_resched();
 	work_shuffle(all, nr);
 	for (u32 i = 0; i < HOT_WORK; i++)
 		work[i].id = all[random64() % HOT].id;
 	work_deadlines(work, HOT_WORK, 300000);
 
-	ns = hot_rounds(peer_wheel.move, work);
-	host_tell(part, op_name[MOVE], peer_wheel.name, nr, "ns", ns, HOT_WORK * HOT_ROUNDS);
-	ns = hot_rounds(peer_wheel.push, work);
-	host_tell(part, op_name[PUSH], peer_wheel.name, nr, "ns", ns, HOT_WORK * HOT_ROUNDS);
-	peer_wheel.close();
+	ns = hot_rounds(peer->move, work);
+	host_tell(part, op_name[MOVE], peer->name, nr, "ns", ns, HOT_WORK * HOT_ROUNDS);
+	ns = hot_rounds(peer->push, work);
+	host_tell(part, op_name[PUSH], peer->name, nr, "ns", ns, HOT_WORK * HOT_ROUNDS);
+	peer->close();
 out:
 	host_free_all();
 	return ret;
+}
+
+/* The largest table is for those whose timers are small. */
+int loops_hot(const char *part, u32 nr, unsigned int run)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; !ret && peers[i] && (nr <= 1000000 || i < 2); i++)
+		ret = run_of_hot(part, peers[i], nr, run);
+	return ret;
+}
+
+/* What memory costs here, with which all of the above has to be compared. */
+
+#define LINE		64U
+#define LINES		(4U << 20)
+#define MISSES		1000000U
+
+/*
+ * Write lines one after the other, all over the memory.  If each is @led to by the one
+ * before, the processor has to wait for it.
+ */
+static __always_inline void miss(const char *part, const char *name, char *lines, bool led)
+{
+	u64 start = host_busy_ns(), sum = 0;
+	u32 at = 0;
+
+	for (u32 i = 0; i < MISSES; i++) {
+		u64 *line = (u64 *)(lines + (size_t)at * LINE);
+
+		sum += *line;
+		/* All lines have an even number in them, which the compiler does not know. */
+		at = (at * 1664525 + 1013904223 + (led ? *line % 2 : 0)) % LINES;
+		*line += 2;
+	}
+	host_tell(part, name, "memory", LINES, "ns", host_busy_ns() - start, MISSES);
+	if (sum % 2)
+		host_fail("memory is not what was written:", sum);
+}
+
+int loops_misses(const char *part)
+{
+	char *lines = host_alloc((size_t)LINES * LINE);
+
+	if (!lines)
+		return host_fail("no memory for lines:", LINES);
+	miss(part, "a line that the one before leads to", lines, true);
+	miss(part, "a line of many, each written", lines, false);
+	host_free_all();
+	return 0;
 }

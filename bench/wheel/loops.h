@@ -24,6 +24,17 @@ static inline void barrier(void)
 }
 #endif
 
+/* Also where there is only one processor. */
+static inline void fence(void)
+{
+#ifdef __KERNEL__
+	/* Pairs with nothing: it keeps what is measured apart. */
+	mb();
+#else
+	__sync_synchronize();
+#endif
+}
+
 /* A timer, and how many ticks from now it is due. */
 struct work {
 	u32	id;
@@ -58,7 +69,7 @@ struct record {
 };
 
 /* What a reader is handed of a timer that came due. */
-struct event {
+struct told {
 	u64	cookie;
 	u64	deadline;
 	u64	fired;
@@ -84,7 +95,7 @@ static inline u64 cookie_of(u32 id)
 }
 
 /* Write down an event of the step that ends with tick @to. */
-static inline void see(struct seen *seen, struct event *event,
+static inline void see(struct seen *seen, struct told *event,
 		       const struct record *record, u32 id, u64 from, u64 to)
 {
 	event->cookie = record->cookie;
@@ -125,7 +136,12 @@ struct peer {
 	void		(*close)(void);
 };
 
-extern const struct peer peer_wheel, peer_heap;
+/* The wheel by itself, a whole timer of the device's, and those beside them. */
+extern const struct peer peer_wheel, peer_timers, peer_heap, peer_heap4;
+extern const struct peer peer_libev, peer_libevent, peer_libuv;
+
+/* All that are measured, as native.c or module.c have them; NULL ends them. */
+extern const struct peer *const peers[];
 
 /* The tick at which a program starts; nothing is aligned to it. */
 #define START	1234567891ULL
@@ -141,6 +157,7 @@ int loops_hot(const char *part, u32 nr, unsigned int run);
 /* passes.c */
 int loops_passes(const char *part, bool one_slot, unsigned int runs);
 int loops_memory(const char *part);
+int loops_misses(const char *part);
 
 /*
  * What the loops run in provides: native.c or module.c. Memory is zeroed, and

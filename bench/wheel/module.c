@@ -78,6 +78,8 @@ int host_fail(const char *what, u64 figure)
 	return -EIO;
 }
 
+const struct peer *const peers[] = { &peer_wheel, &peer_timers, &peer_heap, NULL };
+
 static int __init bench_init(void)
 {
 	int ret = 0;

@@ -9,6 +9,10 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include <ev.h>
+#include <event2/event.h>
+#include <uv.h>
+
 #include "../raw.h"
 #include "../rows.h"
 #include "loops.h"
@@ -105,6 +109,11 @@ int host_fail(const char *what, u64 figure)
 	die("%s %llu", what, (unsigned long long)figure);
 }
 
+const struct peer *const peers[] = {
+	&peer_wheel, &peer_timers, &peer_heap, &peer_heap4,
+	&peer_libev, &peer_libevent, &peer_libuv, NULL,
+};
+
 struct part {
 	const char	*name;
 	bool		huge;
@@ -116,7 +125,9 @@ static const struct part parts[] = {
 	{ "1M over 300k ticks",		true,	1000000, 300000 },
 	{ "1M over 300M ticks",		true,	1000000, 300000000 },
 	{ "100k over 300k ticks",	true,	100000,	 300000 },
+	{ "100k over 300M ticks",	true,	100000,	 300000000 },
 	{ "10k over 300k ticks",	true,	10000,	 300000 },
+	{ "1k over 300k ticks",		true,	1000,	 300000 },
 	{ "1M over 300k, 4 KiB pages",	false,	1000000, 300000 },
 };
 
@@ -146,6 +157,8 @@ static void run_parts(unsigned int runs)
 		for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 			loops_hot("hot set", tables[i], run);
 	}
+	for (unsigned int run = 0; run < runs; run++)
+		loops_misses("memory");
 	loops_passes("1M in one upper slot", true, runs);
 	loops_passes("1M over 300k, tick by tick", false, runs);
 }
@@ -162,6 +175,8 @@ int main(int argc, char **argv)
 		this_bed = "native";
 		samples_open(argv[3]);
 		fact("native runs", "%u", runs);
+		fact("libraries", "libev %d.%d, libevent %s, libuv %s", ev_version_major(),
+		     ev_version_minor(), event_get_version(), uv_version_string());
 		pin(true);
 		start = now_ns();
 		run_parts(runs);
@@ -173,6 +188,6 @@ int main(int argc, char **argv)
 		return report(argc - 2, argv + 2);
 	fprintf(stderr,
 		"usage: wheel-bench run RUNS RAW\n"
-		"       wheel-bench report [--json FILE] [--fact KEY=VALUE]... RAW...\n");
+		"       wheel-bench report [--json FILE] [--plot FILE] [--fact KEY=VALUE]... RAW...\n");
 	return 2;
 }

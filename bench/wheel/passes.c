@@ -71,7 +71,7 @@ static u32 longest_undisturbed(const struct passes *passes)
 
 static void take(struct wheel *w, u64 now, struct totals *totals)
 {
-	static struct event events[WHEEL_STEP];
+	static struct told events[WHEEL_STEP];
 	u32 ids[WHEEL_STEP];
 	struct seen seen = {};
 	unsigned int n;

@@ -91,7 +91,7 @@ static void record(const struct batch *b)
 
 static void expire(u64 from, u64 to, struct seen *seen)
 {
-	static struct event events[64];
+	static struct told events[64];
 	unsigned int n = 0;
 
 	while (heap.size && heap.item[1]->deadline <= to) {

@@ -1,58 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes of the raw data what people read: the wheel beside the heap, its goals
- * and whether they are met.
+ * Makes of the raw data what people read: the wheel and whole timers beside others, their
+ * goals and whether they are met.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../plot.h"
 #include "../raw.h"
 #include "../rows.h"
 
-#define COUNT(a)	(sizeof(a) / sizeof(*(a)))
+/* In the order of the columns. */
+static const char *const columns[] = {
+	"wheel", "timers", "heap", "heap4", "libev", "libevent", "libuv",
+};
 
-/* How many times as long as the wheel's the heap's time should be, at least. */
+/* Of those the columns that are event loops of the distribution. */
+#define LOOPS	4
+
+#define MILLION		"1M over 300k ticks"
+#define FAR		"1M over 300M ticks"
+#define HUNDRED		"100k over 300k ticks"
+#define HUNDRED_FAR	"100k over 300M ticks"
+#define THOUSAND	"1k over 300k ticks"
+
+/* What share of another's time an operation may take. */
 static const struct {
 	const char	*part;
 	const char	*name;
+	const char	*peer;
+	const char	*beside;
 	double		goal;
 } goals[] = {
-	{ "1M over 300k ticks",   "arm, ids in sequence",		5 },
-	{ "1M over 300k ticks",   "re-arm, random",			13 },
-	{ "1M over 300k ticks",   "re-arm by cancel and arm, random",	13 },
-	{ "1M over 300k ticks",   "cancel, second random order",	16 },
-	{ "1M over 300k ticks",   "expire, armed in sequence",		16 },
-	{ "1M over 300k ticks",   "expire, armed at random",		16 },
-	{ "1M over 300M ticks",   "expire, armed in sequence",		10 },
-	{ "1M over 300M ticks",   "expire, armed at random",		10 },
-	{ "100k over 300k ticks", "arm, ids in sequence",		4 },
-	{ "100k over 300k ticks", "re-arm, random",			6 },
-	{ "100k over 300k ticks", "re-arm by cancel and arm, random",	6 },
-	{ "100k over 300k ticks", "cancel, second random order",	9 },
-	{ "100k over 300k ticks", "expire, armed in sequence",		5 },
-	{ "100k over 300k ticks", "expire, armed at random",		5 },
+	{ MILLION,  "arm, ids in sequence",		"timers", "libev",  0.55 },
+	{ MILLION,  "arm, random ids",			"timers", "heap4",  1.6 },
+	{ MILLION,  "re-arm, random",			"timers", "heap4",  0.38 },
+	{ MILLION,  "push back, random",		"timers", "heap4",  0.36 },
+	{ MILLION,  "cancel, second random order",	"timers", "heap4",  0.43 },
+	{ MILLION,  "expire, armed at random",		"timers", "libev",  0.074 },
+	{ MILLION,  "arm, ids in sequence",		"wheel",  "libev",  0.24 },
+	{ MILLION,  "re-arm, random",			"wheel",  "heap4",  0.25 },
+	{ MILLION,  "cancel, second random order",	"wheel",  "heap4",  0.22 },
+	{ MILLION,  "expire, armed at random",		"wheel",  "libev",  0.062 },
+	{ FAR,      "expire, armed at random",		"wheel",  "heap4",  0.17 },
 };
 
-static double goal_of(const struct row *row)
-{
-	if (strcmp(row->bed, "native"))
-		return 0;
-	for (size_t i = 0; i < COUNT(goals); i++)
-		if (!strcmp(goals[i].part, row->part) && !strcmp(goals[i].name, row->name))
-			return goals[i].goal;
-	return 0;
-}
-
 /* A re-arm of the hot set, in the table where it is dearest and cheapest. */
-static void hot_goal(const char *name)
+static void hot_goal(const char *name, const char *peer)
 {
 	const struct row *most = NULL, *least = NULL;
 
 	for (unsigned int i = 0; i < nr_rows; i++) {
 		const struct row *row = &rows[i];
 
-		if (!row->nr || strcmp(row->part, "hot set") || strcmp(row->name, name))
+		if (!row->nr || strcmp(row->part, "hot set") || strcmp(row->name, name) ||
+		    strcmp(row->peer, peer))
 			continue;
 		if (!most || row->median > most->median)
 			most = row;
@@ -62,6 +65,25 @@ static void hot_goal(const char *name)
 	ratio(name, most, least, AT_MOST, 1.2);
 }
 
+/* No operation of ours is to take longer than the best of the event loops. */
+static void loop_goals(const char *peer)
+{
+	for (unsigned int i = 0, nr = nr_rows; i < nr; i++) {
+		const struct row *row = &rows[i], *best = NULL;
+
+		if (!row->nr || strcmp(row->peer, peer))
+			continue;
+		for (size_t c = LOOPS; c < COUNT(columns); c++) {
+			const struct row *loop = find(row->part, row->bed, row->name, columns[c],
+						      row->timers);
+
+			if (loop && (!best || loop->median < best->median))
+				best = loop;
+		}
+		ratio(row->name, row, best, AT_MOST, 1);
+	}
+}
+
 static void set_goals(void)
 {
 	static const char *const pass_parts[] = {
@@ -69,17 +91,15 @@ static void set_goals(void)
 	};
 	static const char *const beds[] = { "native", "um" };
 
-	for (unsigned int i = 0, nr = nr_rows; i < nr; i++) {
-		const struct row *row = &rows[i];
-		double goal = goal_of(row);
-
-		if (strcmp(row->peer, "wheel"))
-			continue;
-		ratio(row->name, find(row->part, row->bed, row->name, "heap", 0), row,
-		      goal ? AT_LEAST : NO_GOAL, goal);
-	}
-	hot_goal("re-arm, random");
-	hot_goal("re-arm by cancel and arm, random");
+	for (size_t i = 0; i < COUNT(goals); i++)
+		ratio(goals[i].name,
+		      find(goals[i].part, "native", goals[i].name, goals[i].peer, 0),
+		      find(goals[i].part, "native", goals[i].name, goals[i].beside, 0),
+		      AT_MOST, goals[i].goal);
+	loop_goals("wheel");
+	loop_goals("timers");
+	hot_goal("re-arm, random", "timers");
+	hot_goal("re-arm by cancel and arm, random", "timers");
 	for (size_t i = 0; i < COUNT(pass_parts) * COUNT(beds); i++) {
 		const char *part = pass_parts[i / COUNT(beds)], *bed = beds[i % COUNT(beds)];
 
@@ -96,23 +116,33 @@ static void set_goals(void)
 
 /* Tables */
 
-/* The ratio that was made of two figures. */
-static const struct row *ratio_of(const struct row *of)
+/* How far the runs of a figure are apart, in percent of the median. */
+static double spread(const struct row *row)
 {
-	for (unsigned int i = 0; i < nr_rows; i++)
-		if (!rows[i].nr && !strcmp(rows[i].part, of->part) &&
-		    !strcmp(rows[i].bed, of->bed) && !strcmp(rows[i].name, of->name))
-			return &rows[i];
-	return NULL;
+	return row ? 100 * (row->max - row->min) / row->median : 0;
 }
 
-static void print_figure(const struct row *row)
+/* The figures of all columns, and the widest spread of our own and the heaps'. */
+static void print_cells(const char *part, const char *bed, const char *name, unsigned int timers)
 {
-	if (row)
-		printf("  %7s %7s %7s", number(row->median), number(row->min),
-		       number(row->max));
-	else
-		printf("  %7s %7s %7s", "-", "", "");
+	double widest = 0;
+
+	for (size_t c = 0; c < COUNT(columns); c++) {
+		const struct row *row = find(part, bed, name, columns[c], timers);
+
+		printf("  %8s", row ? number(row->median) : "");
+		if (c < LOOPS && spread(row) > widest)
+			widest = spread(row);
+	}
+	printf("  %5.0f %%\n", widest);
+}
+
+static void print_columns(const char *title)
+{
+	printf("\n  %-35s", title);
+	for (size_t c = 0; c < COUNT(columns); c++)
+		printf("  %8s", columns[c]);
+	printf("  %7s\n", "spread");
 }
 
 static void print_ops(const char *part, const char *bed)
@@ -120,24 +150,16 @@ static void print_ops(const char *part, const char *bed)
 	bool head = false;
 
 	for (unsigned int i = 0; i < nr_rows; i++) {
-		const struct row *row = &rows[i], *times;
+		const struct row *row = &rows[i];
 
 		if (!row->nr || strcmp(row->part, part) || strcmp(row->bed, bed) ||
-		    strcmp(row->peer, "wheel"))
+		    strcmp(row->peer, columns[0]))
 			continue;
 		if (!head)
-			printf("\n  %-35s  %7s %7s %7s  %7s %7s %7s  %6s\n", part, "wheel",
-			       "min", "max", "heap", "min", "max", "times");
+			print_columns(part);
 		head = true;
-		times = ratio_of(row);
 		printf("  %-35s", row->name);
-		print_figure(row);
-		print_figure(find(part, bed, row->name, "heap", 0));
-		if (times) {
-			printf("  %6.1f", times->median);
-			print_goal(times);
-		}
-		putchar('\n');
+		print_cells(part, bed, row->name, row->timers);
 	}
 }
 
@@ -148,30 +170,14 @@ static void print_hot(void)
 	};
 
 	for (size_t n = 0; n < COUNT(names); n++) {
-		const struct row *most = NULL;
-
-		if (!n) {
-			printf("\n  %-35s", "timers in the table");
-			for (unsigned int i = 0; i < nr_rows; i++)
-				if (!strcmp(rows[i].part, "hot set") && rows[i].nr &&
-				    !strcmp(rows[i].name, names[0]))
-					printf(" %10s", number(rows[i].timers));
-			printf("  most : least\n");
-		}
-		printf("  %-35s", names[n]);
+		print_columns(names[n]);
 		for (unsigned int i = 0; i < nr_rows; i++) {
-			if (strcmp(rows[i].part, "hot set") || strcmp(rows[i].name, names[n]))
+			if (!rows[i].nr || strcmp(rows[i].part, "hot set") ||
+			    strcmp(rows[i].name, names[n]) || strcmp(rows[i].peer, columns[0]))
 				continue;
-			if (rows[i].nr)
-				printf(" %10s", number(rows[i].median));
-			else
-				most = &rows[i];
+			printf("  a table of %-24s", number(rows[i].timers));
+			print_cells("hot set", "native", names[n], rows[i].timers);
 		}
-		if (most) {
-			printf("  %6.2f times", most->median);
-			print_goal(most);
-		}
-		putchar('\n');
 	}
 }
 
@@ -187,8 +193,8 @@ static void print_list(const char *part, const char *bed)
 		if (!head)
 			printf("\n  %-43s %7s %7s %7s\n", part, "median", "min", "max");
 		head = true;
-		printf("  %-41s", row->name);
-		print_figure(row);
+		printf("  %-41s  %7s %7s %7s", row->name, number(row->median),
+		       number(row->min), number(row->max));
 		printf("  %-6s", row->unit);
 		print_goal(row);
 		putchar('\n');
@@ -209,34 +215,41 @@ static void print_passes(const char *bed)
 
 static void print_all(void)
 {
-	printf("\nThe wheel beside a binary heap, in user space\n\n"
+	printf("\nTimers beside those of others, in user space\n\n"
 	       "  processor   %s, %s of them\n"
 	       "  compiler    %s\n"
+	       "  libraries   %s\n"
 	       "  huge pages  %s; %s where it says 4 KiB\n"
-	       "  runs        %s; medians\n"
+	       "  runs        %s; medians, and how far they are apart for the first four\n"
 	       "  share       %s %% of one processor\n",
-	       fact_of("cpu"), fact_of("processors"), fact_of("compiler"), fact_of("huge pages"),
-	       fact_of("small pages"), fact_of("native runs"), fact_of("share"));
+	       fact_of("cpu"), fact_of("processors"), fact_of("compiler"), fact_of("libraries"),
+	       fact_of("huge pages"), fact_of("small pages"), fact_of("native runs"),
+	       fact_of("share"));
 	if (atof(fact_of("share")) < 98)
 		printf("\n  Others ran on this processor too, and are in the figures:\n"
 		       "  measure again on a quiet machine.\n");
 	printf("\nThe cost of an operation, ns\n"
 	       "Processor time. All timers one after the other, in the order it says; random\n"
-	       "deadlines. In random order, the record of the 16th timer from here is fetched, as\n"
-	       "TWHEEL_SUBMIT does with a batch, for both; or none is. Re-arm: as the wheel and the\n"
-	       "heap do it best (the wheel only stores a later deadline, the heap moves in place); by\n"
-	       "cancel and arm: taken out and put in. Expire: in 10,000 steps of the clock, an event\n"
-	       "of 32 bytes written for each timer; each is checked to be in its step. The heap:\n"
-	       "pointers, each timer knows its place, 80 bytes. Pages of 2 MiB unless it says else.\n"
-	       "Times: the heap's median to the wheel's.\n");
+	       "deadlines. wheel: wheel.c alone. timers: a whole timer, as the device has it, with\n"
+	       "what is written and read of an operation and an event. heap: a binary one of\n"
+	       "pointers; heap4: one of four ways with the deadlines in it; both know places. The\n"
+	       "libraries: their own timers, at a time that is told them.\n"
+	       "Fetched ahead, as TWHEEL_IOC_SUBMIT does: the timer 16 operations on, by all of them;\n"
+	       "or none is. Behind a fence: no operation overlaps with the next, as single calls are.\n"
+	       "Re-arm: as each does it best; by cancel and arm: taken out and put in. Expire: in\n"
+	       "10,000 steps of the clock, an event written for each timer; each is checked to be in\n"
+	       "its step. Pages of 2 MiB unless it says else, but for what a library allocates.\n");
 	print_ops("1M over 300k ticks", "native");
 	print_ops("1M over 300M ticks", "native");
 	print_ops("100k over 300k ticks", "native");
+	print_ops("100k over 300M ticks", "native");
 	print_ops("10k over 300k ticks", "native");
+	print_ops("1k over 300k ticks", "native");
 	print_ops("1M over 300k, 4 KiB pages", "native");
 	printf("\nA hot set: 1,000 timers re-armed at random, the others only lie there; ns\n");
 	print_hot();
 	print_passes("native");
+	printf("\nMemory: what a timer takes, and what the machine's costs\n");
 	print_list("memory", "native");
 	if (strcmp(fact_of("um runs"), "unknown")) {
 		printf("\nIn the kernel: the same loops as a module, in User-Mode Linux, which\n"
@@ -249,7 +262,49 @@ static void print_all(void)
 	print_goals();
 }
 
+/* The picture */
+
+static bool is_shown(const struct row *row)
+{
+	static const char *const parts[] = { MILLION, HUNDRED, "10k over 300k ticks", THOUSAND };
+
+	for (size_t i = 0; i < COUNT(parts); i++)
+		if (!strcmp(row->part, parts[i]))
+			return !strcmp(row->bed, "native");
+	return false;
+}
+
+static const struct plot_panel panels[] = {
+	{ "arm, random ids",		"arm it" },
+	{ "re-arm, random",		"move it to any time" },
+	{ "push back, random",		"push it back" },
+	{ "cancel, second random order", "cancel it" },
+	{ "expire, armed at random",	"expire it, with its event" },
+	{ "re-arm, random, behind a fence", "move one, when none overlaps" },
+};
+
+static const struct plot_line lines[] = {
+	{ "timers",	"twheel, a whole timer",	"#c2410c", "" },
+	{ "wheel",	"twheel's wheel alone",		"#e08a4f", "" },
+	{ "heap",	"binary heap",			"#35507a", "5 3" },
+	{ "heap4",	"heap of four ways",		"#6b8fb8", "5 3" },
+	{ "libev",	"libev",			"#2f7d4f", "" },
+	{ "libevent",	"libevent",			"#7a5aa6", "" },
+	{ "libuv",	"libuv",			"#8a6d1d", "" },
+};
+
+static const struct plot plot = {
+	.title		= "What it costs to ...",
+	.machine	= "cpu",
+	.runs		= "native runs",
+	.shows		= is_shown,
+	.panels		= panels,
+	.nr_panels	= COUNT(panels),
+	.lines		= lines,
+	.nr_lines	= COUNT(lines),
+};
+
 int report(int argc, char **argv)
 {
-	return rows_report(argc, argv, set_goals, print_all);
+	return rows_report(argc, argv, set_goals, print_all, &plot);
 }

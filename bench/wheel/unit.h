@@ -67,7 +67,7 @@ static inline void unit_record(struct wheel *w, u32 id, u64 expiry)
 /* Hand out what is due, in batches as a read does. */
 static inline void unit_take(struct wheel *w, u64 from, u64 to, struct seen *seen)
 {
-	static struct event events[WHEEL_STEP];
+	static struct told events[WHEEL_STEP];
 	u32 ids[WHEEL_STEP];
 	unsigned int n;
 
