@@ -314,7 +314,7 @@ int twheel_flush(struct twheel *w);
  * Without a ring it is a read(), and if that finds nothing a poll() that tells if
  * the next one would.  It goes on as long as the kernel has events that are stale in
  * front of one that counts, so 0 means that there are none, but for timers that are on
- * the batch still.
+ * the batch still; and from a ring, for those that are due and that softirq has yet to find.
  *
  * The events of one handle are taken in turn by the threads that ask.  A ring is
  * for one handle: the events are to be taken by it alone, and its arm_with is what
