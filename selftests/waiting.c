@@ -555,7 +555,6 @@ static int leave_stale(int fd)
 
 FIXTURE(stale) {
 	int fd, epfd;
-	struct pollfd poll;
 	struct twheel_event ev;
 };
 
@@ -566,7 +565,6 @@ FIXTURE_SETUP(stale)
 	self->fd = wheel_open(0);
 	ASSERT_LE(0, self->fd);
 	ASSERT_EQ(0, leave_stale(self->fd));
-	self->poll = (struct pollfd){ .fd = self->fd, .events = POLLIN };
 	self->epfd = epoll_create1(0);
 	ASSERT_LE(0, self->epfd);
 	ASSERT_EQ(0, epoll_ctl(self->epfd, EPOLL_CTL_ADD, self->fd, &events));
@@ -581,12 +579,10 @@ FIXTURE_TEARDOWN(stale)
 /* Who reads then with a descriptor that blocks would sleep for ever. */
 TEST_F(stale, are_not_polled)
 {
-	struct epoll_event event;
-
-	EXPECT_EQ(0, epoll_wait(self->epfd, &event, 1, 0));
-	EXPECT_EQ(0, poll(&self->poll, 1, 0));
-	EXPECT_EQ(0, poll(&self->poll, 1, 100));
-	EXPECT_EQ(0, epoll_wait(self->epfd, &event, 1, 0));
+	EXPECT_EQ(0, epoll_get(self->epfd, 0));
+	EXPECT_EQ(0, wheel_poll(self->fd, 0));
+	EXPECT_EQ(0, wheel_poll(self->fd, 100));
+	EXPECT_EQ(0, epoll_get(self->epfd, 0));
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &self->ev, 1));
 }
@@ -595,26 +591,24 @@ TEST_F(stale, are_not_polled)
 TEST_F(stale, are_passed_by_a_read)
 {
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, O_NONBLOCK));
-	EXPECT_EQ(1, poll(&self->poll, 1, 0));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, 0));
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &self->ev, 1));
-	EXPECT_EQ(0, poll(&self->poll, 1, 0));
+	EXPECT_EQ(0, wheel_poll(self->fd, 0));
 }
 
 TEST_F(stale, do_not_hide_one_that_counts)
 {
 	ASSERT_EQ(0, arm_at(self->fd, STALE, 1, 9));
-	EXPECT_EQ(1, poll(&self->poll, 1, NEVER_MS));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, NEVER_MS));
 	ASSERT_EQ(1, wheel_read(self->fd, &self->ev, 1));
 	EXPECT_EQ(9, self->ev.cookie);
 }
 
 TEST_F(stale, do_not_hide_one_that_comes_later)
 {
-	struct epoll_event event;
-
-	EXPECT_EQ(0, epoll_wait(self->epfd, &event, 1, 0));
+	EXPECT_EQ(0, epoll_get(self->epfd, 0));
 	ASSERT_EQ(0, arm_in(self->fd, STALE, 20 * MSEC, 9));
-	EXPECT_EQ(1, epoll_wait(self->epfd, &event, 1, NEVER_MS));
+	EXPECT_EQ(EPOLLIN, epoll_get(self->epfd, NEVER_MS));
 	ASSERT_EQ(1, wheel_read(self->fd, &self->ev, 1));
 	EXPECT_EQ(9, self->ev.cookie);
 }
@@ -624,10 +618,10 @@ TEST_F(stale, cost_softirq_no_more_than_once)
 {
 	struct twheel_stats before, after;
 
-	EXPECT_EQ(0, poll(&self->poll, 1, 200));
+	EXPECT_EQ(0, wheel_poll(self->fd, 200));
 	ASSERT_EQ(0, wheel_stats(self->fd, &before));
 	EXPECT_EQ(0, before.expired);
-	EXPECT_EQ(0, poll(&self->poll, 1, 100));
+	EXPECT_EQ(0, wheel_poll(self->fd, 100));
 	ASSERT_EQ(0, wheel_stats(self->fd, &after));
 	EXPECT_EQ(before.interrupts, after.interrupts);
 }
