@@ -133,8 +133,10 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 
 		if (word)
 			t->deadline = word_deadline(word);
-		batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
-				   shifted(ts, expiry_of(ts, t->deadline, t->slack));
+		/* One that nothing has changed is due when it was filed for. */
+		if (t->deadline != before || ts->shift)
+			batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
+					   shifted(ts, expiry_of(ts, t->deadline, t->slack));
 		if (!word)
 			continue;
 		promised = batch->expiry[i] > w->at ? t->deadline : 0;

@@ -154,6 +154,8 @@ void work_seed(unsigned int run);
 
 int loops_ops(const char *part, u32 nr, u32 span, unsigned int run);
 int loops_hot(const char *part, u32 nr, unsigned int run);
+/* delivery.c; not in a kernel */
+int loops_delivery(const char *part, unsigned int run);
 /* passes.c */
 int loops_passes(const char *part, bool one_slot, unsigned int runs);
 int loops_memory(const char *part);

@@ -157,6 +157,10 @@ static void run_parts(unsigned int runs)
 		for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 			loops_hot("hot set", tables[i], run);
 	}
+	for (unsigned int run = 0; run < runs; run++) {
+		host_progress("delivery", run, runs);
+		loops_delivery("delivery", run);
+	}
 	for (unsigned int run = 0; run < runs; run++)
 		loops_misses("memory");
 	loops_passes("1M in one upper slot", true, runs);

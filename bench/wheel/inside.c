@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "unit.h"
+#include "../../lib/sys.h"
+#include "inside.h"
+
+#define WORDS_OFFSET	(1ULL << 32)
+#define RING_OFFSET	(1ULL << 40)
+
+static struct timers *ts;
+static struct ring ring;
+static struct twheel_setup shape;
+/* The words and the ring, each in one piece, as a program maps them. */
+static struct twheel_word *words;
+static struct twheel_ring *header;
+static u64 clock_now;
+
+bool inside_start(u32 capacity, u64 now)
+{
+	ts = host_alloc(sizeof(*ts));
+	if (!ts)
+		return false;
+	clock_now = now;
+	ring = (struct ring){};
+	shape = (struct twheel_setup){ .capacity = capacity, .tick = 1U << 20 };
+	timers_setup(ts, capacity, 0, 64, shape.tick, now);
+	return owner_add_chunks(&ts->wheel);
+}
+
+u32 inside_armed(void)
+{
+	return ts->wheel.filed + timers_expired(ts);
+}
+
+/* After a call: what it has found goes to the ring, as far as there is room. */
+static void deliver(void)
+{
+	if (ring.header)
+		ring_post(&ring, ts, clock_now, WHEEL_STEP);
+}
+
+void inside_turn(u64 now)
+{
+	unsigned int done;
+
+	clock_now = now;
+	do {
+		done = timers_advance(ts, now, WHEEL_STEP);
+		deliver();
+	} while (done == WHEEL_STEP);
+}
+
+static bool add_words(void)
+{
+	struct twheel_word **directory = words_directory_alloc(ts);
+
+	words = host_alloc(shape.capacity * sizeof(*words));
+	if (!directory || !words)
+		return false;
+	words_add_directory(ts, directory);
+	for (u32 id = 0; id < shape.capacity; id += WORDS_PER_PAGE)
+		words_add(ts, id, words + id);
+	shape.words_nr = shape.capacity;
+	shape.words_offset = WORDS_OFFSET;
+	return true;
+}
+
+static bool add_ring(void)
+{
+	u32 pages = shape.ring_entries / WORDS_PER_PAGE;
+
+	header = host_alloc(TWHEEL_RING_HEADER + (size_t)pages * WORDS_PAGE);
+	ring.page = host_alloc(pages * sizeof(*ring.page));
+	if (!header || !ring.page)
+		return false;
+	for (u32 i = 0; i < pages; i++)
+		ring.page[i] = (void *)((char *)header + TWHEEL_RING_HEADER + i * WORDS_PAGE);
+	header->entries = shape.ring_entries;
+	ring.entries = shape.ring_entries;
+	ring.header = header;
+	shape.ring_offset = RING_OFFSET;
+	return true;
+}
+
+static int set_up(struct twheel_setup *asked)
+{
+	shape.flags = asked->flags & TWHEEL_SETUP_WORDS;
+	shape.delivery = asked->delivery;
+	shape.ring_entries = asked->ring_entries;
+	if (shape.flags && !add_words())
+		return -ENOMEM;
+	if (shape.ring_entries && !add_ring())
+		return -ENOMEM;
+	*asked = shape;
+	return 0;
+}
+
+static int submit(struct twheel_submit *call)
+{
+	/* The module copies them too, 64 at a time. */
+	struct twheel_op ops[64], *from = (struct twheel_op *)(uintptr_t)call->ops;
+
+	for (u32 done = 0, nr; done < call->nr; done += nr) {
+		nr = min_t(u32, call->nr - done, ARRAY_SIZE(ops));
+		memcpy(ops, from + done, nr * sizeof(*ops));
+		call->failed += owner_submit(ts, ops, nr, clock_now);
+		memcpy(from + done, ops, nr * sizeof(*ops));
+	}
+	call->done = call->nr;
+	timers_turn(ts, clock_now);
+	deliver();
+	return 0;
+}
+
+/* The system calls of the library */
+
+int twheel_sys_open(const char *path)
+{
+	(void)path;
+	return INSIDE_FD;
+}
+
+void twheel_sys_close(int fd)
+{
+	(void)fd;
+}
+
+int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
+{
+	(void)fd;
+	switch (request) {
+	case TWHEEL_IOC_FEATURES:
+		*(struct twheel_features *)arg = (struct twheel_features){
+			.abi = TWHEEL_ABI,
+			.features = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING,
+		};
+		return 0;
+	case TWHEEL_IOC_SETUP:
+		return set_up(arg);
+	case TWHEEL_IOC_ARM:
+		return owner_arm(ts, arg, clock_now);
+	case TWHEEL_IOC_SUBMIT:
+		return submit(arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+int twheel_sys_read(int fd, void *to, size_t size)
+{
+	struct twheel_event events[TIMERS_CLAIM_MAX], *out = to;
+	size_t room = size / sizeof(*out), all = 0;
+	unsigned int nr;
+
+	(void)fd;
+	while (all < room &&
+	       (nr = timers_claim(ts, events, min_t(size_t, room - all, TIMERS_CLAIM_MAX),
+				  clock_now))) {
+		memcpy(out + all, events, nr * sizeof(*events));
+		all += timers_commit(ts, events, nr, ts->claims, clock_now);
+	}
+	return all * sizeof(*out);
+}
+
+int twheel_sys_poll(int fd, int64_t timeout)
+{
+	(void)fd;
+	(void)timeout;
+	return timers_expired(ts) > 0;
+}
+
+int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
+{
+	(void)fd;
+	(void)size;
+	*at = offset == RING_OFFSET ? (void *)header : (void *)words;
+	return 0;
+}
+
+void twheel_sys_unmap(void *at, size_t size)
+{
+	(void)at;
+	(void)size;
+}
+
+int twheel_sys_set_nonblocking(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+bool twheel_sys_writable(int fd)
+{
+	(void)fd;
+	return true;
+}
+
+uint64_t twheel_sys_now(uint32_t clock)
+{
+	(void)clock;
+	return clock_now;
+}
