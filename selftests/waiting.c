@@ -623,7 +623,8 @@ TEST_F(stale, cost_softirq_no_more_than_once)
 	EXPECT_EQ(0, before.expired);
 	EXPECT_EQ(0, wheel_poll(self->fd, 100));
 	ASSERT_EQ(0, wheel_stats(self->fd, &after));
-	EXPECT_EQ(before.interrupts, after.interrupts);
+	/* A last one, that finds nothing, may still have been on its way. */
+	EXPECT_GE(before.interrupts + 1, after.interrupts);
 }
 
 /*
