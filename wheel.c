@@ -73,7 +73,7 @@
 
 static_assert(sizeof(struct wheel_node) == 16);
 static_assert(sizeof(struct wheel_slot) == 64);
-static_assert(WHEEL_LISTS == 1 << LIST_PLACE_SHIFT);
+static_assert(WHEEL_LISTS <= 1 << LIST_PLACE_SHIFT);
 static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT));
 static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
@@ -1049,5 +1049,8 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 		done += empty_slot(w, __ffs(w->open), &due, budget - done);
 	}
 	due_append(w, &due, stamp);
+	/* Else upper hands would fall behind if each pass were to end like this. */
+	if (done >= budget)
+		turn(w, w->at);
 	return done;
 }

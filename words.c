@@ -118,7 +118,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 	struct timers *ts = container_of(w, struct timers, wheel);
 	u64 raised = 0;
 
-	static_assert(WHEEL_STEP <= 64);
+	static_assert(ARRAY_SIZE(batch->id) <= 64);
 	for (unsigned int i = 0; i < batch->nr; i++) {
 		const struct twheel_word *word = word_of(ts, batch->id[i]);
 
