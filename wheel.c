@@ -1027,15 +1027,9 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 		l = soonest_level(w);
 		if (w->level[l].next > now) {
 			turn(w, now);
-			if (!w->open) {
-				u64 moves = w->moves;
-
-				/* What is filed again may be due by now. */
-				due_append(w, &due, stamp);
-				if (w->moves == moves)
-					break;
-				continue;
-			}
+			/* What the owner is asked of yet is due now, or after now. */
+			if (!w->open)
+				break;
 		} else if (!l && w->nr_levels > 1) {
 			done += run_ticks(w, min(now, upper_next(w) - 1), &due, budget - done);
 			continue;
