@@ -1,0 +1,776 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every state that a small wheel can get into.
+ *
+ * From an empty wheel each operation leads to other states, from each of those every
+ * operation to others, and so on until no new one comes: breadth first, so that the way to
+ * a fault is the shortest there is.  It is the module's own wheel.c, with levels of 4 slots,
+ * a handful of timers, and steps of two timers in place of 64, so that they make heavy slots.
+ *
+ * Two states are one if they differ only in which timer is which, or by whole slots of the
+ * top level: then the same happens to both, at other ticks and in other places.  So there
+ * are finitely many.  What is left out: a state is known by a hash of 64 bits.
+ *
+ *	states			what `make check` runs
+ *	states all		larger wheels too, which takes minutes
+ *	states NAME...		wheels by their names
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../wheel.h"
+
+/* So small that a few timers make a slot heavy. */
+static unsigned int step;
+
+#undef WHEEL_STEP
+#define WHEEL_STEP	step
+#undef WHEEL_LISTS
+#define WHEEL_LISTS	2U
+
+/* With the module's unit, as small as this. */
+#include "rules.c"
+#include "tap.h"
+
+unsigned int tap_count, tap_failed;
+
+#define TIMERS_MAX	4
+#define SLOTS		4
+/* Far from tick 0, so that no bound runs into it. */
+#define START		(1ULL << 20)
+/* How far the wheel may be behind when stores make more work than the steps do, in ticks. */
+#define BEHIND		16
+/* Seconds that one operation may take. */
+#define HANGS		10
+/* More states than these are one that goes on without an end, if the shape is not slow. */
+#define STATES_MAX	(2U << 20)
+
+/**
+ * struct shape - what is tried
+ * @levels: of the wheel
+ * @timers: how many
+ * @look: the owner changes ticks by stores, which the wheel learns when it asks
+ * @grows: it begins with one level, and the others are added at any time
+ * @step: of how many timers one step of the cascade is
+ * @slow: not for each run of the tests, because it has more than STATES_MAX states
+ * @arms: how many ticks from now timers are armed for; 0 ends all three
+ * @stores: how many ticks after the one that a timer is filed for is stored, 1 more
+ * @steps: by how many ticks the time goes on, 1 more; and always to wheel_next()
+ */
+struct shape {
+	const char	*name;
+	unsigned int	levels;
+	unsigned int	timers;
+	unsigned int	step;
+	bool		look;
+	bool		grows;
+	bool		slow;
+	u8		arms[16];
+	u8		stores[4];
+	u8		steps[6];
+};
+
+/*
+ * Ticks on both sides of what a ring reaches (7 slots ahead of its hand), of a slot's ends,
+ * and beyond the top level, where timers go round.
+ */
+static const struct shape shapes[] = {
+	{ "one level, 2 timers", 1, 2, 2, .arms = { 1, 2, 7, 9 }, .steps = { 1, 2 } },
+	{ "one level, 3 timers", 1, 3, 2, .arms = { 2 }, .steps = { 2 } },
+	{ "two levels, 1 timer", 2, 1, 2, .arms = { 1, 7, 9, 20, 33 }, .steps = { 1, 2, 6 } },
+	{ "two levels, 2 timers", 2, 2, 2, .arms = { 2, 9 }, .steps = { 2 } },
+	{ "three levels, 1 timer", 3, 1, 2,
+	  .arms = { 1, 7, 9, 20, 33, 70, 130 }, .steps = { 1, 2, 6 } },
+	{ "two levels, 2 timers, which are many", 2, 2, 1, .arms = { 9 }, .steps = { 2 } },
+	{ "up to two levels, 2 timers", 2, 2, 2, .grows = true, .arms = { 2, 9 }, .steps = { 2 } },
+	{ "up to three levels, 1 timer", 3, 1, 2, .grows = true,
+	  .arms = { 2, 9, 20, 70 }, .steps = { 1, 2, 6 } },
+	{ "one level, 1 stored timer", 1, 1, 2, .look = true,
+	  .arms = { 1, 2, 7, 9 }, .stores = { 1, 2, 6 }, .steps = { 1, 2 } },
+	{ "one level, 2 stored timers", 1, 2, 2, .look = true,
+	  .arms = { 2 }, .stores = { 1, 2 }, .steps = { 2 } },
+	{ "two levels, 1 stored timer", 2, 1, 2, .look = true,
+	  .arms = { 2, 9, 20 }, .stores = { 1, 2, 6 }, .steps = { 1, 2 } },
+	{ "one level, 4 timers", 1, 4, 2, .slow = true, .arms = { 2 }, .steps = { 2 } },
+	{ "three levels, 2 timers", 3, 2, 2, .slow = true, .arms = { 9, 20 }, .steps = { 2 } },
+	{ "two levels, 3 timers, which are many", 2, 3, 1, .slow = true,
+	  .arms = { 9 }, .steps = { 2 } },
+	{ "two levels, 3 timers", 2, 3, 2, .slow = true,
+	  .arms = { 2, 7, 9 }, .steps = { 4, 13 } },
+	{ "two levels, 2 stored timers, which are many", 2, 2, 1, .look = true, .slow = true,
+	  .arms = { 9 }, .stores = { 2 }, .steps = { 2 } },
+	{ "two levels, 2 stored timers", 2, 2, 2, .look = true, .slow = true,
+	  .arms = { 9 }, .stores = { 2 }, .steps = { 2 } },
+	{ "three levels, 3 timers, which are many", 3, 3, 1, .slow = true,
+	  .arms = { 9, 33 }, .steps = { 5, 25 } },
+	{ "one level, 2 timers, more ticks", 1, 2, 2, .slow = true,
+	  .arms = { 1, 2, 3, 6, 7, 8, 9 }, .steps = { 1, 2, 3 } },
+};
+
+static const struct shape *shape;
+
+/* The state that is looked at, and what should be in it. */
+static struct wheel w;
+static struct wheel_slot *rings[WHEEL_MAX_LEVELS];
+static struct reference ref;
+static u64 now;
+
+/* What is known of states: a hash, and how the first way there came to it. */
+struct way {
+	u32	from;
+	u32	op;
+};
+
+static u64 *known;
+static size_t known_size;
+static struct way *ways;
+static u32 nr_states;
+
+/* The states whose operations have yet to be tried, one after the other. */
+static u8 *pending;
+static size_t pending_size, pending_head, pending_tail;
+
+/* Operations */
+
+enum kind { ARM, STORE, UNLINK, TAKE, GROW, STEP, STEP_UNASKED, NR_KINDS };
+
+/*
+ * struct op - one operation
+ * @id: of the timer
+ * @ticks: for ARM and STORE, or WHEEL_NEVER; for a step, WHEEL_NEVER is to wheel_next()
+ * @budget: of a step
+ */
+struct op {
+	enum kind	kind;
+	u32		id;
+	u64		ticks;
+	unsigned int	budget;
+};
+
+static const unsigned int budgets[] = { 1, 2, 64 };
+
+/* The operation with a number; false behind the last. */
+static bool op_get(unsigned int number, struct op *op)
+{
+	unsigned int nr;
+
+	*op = (struct op){};
+	nr = strlen((const char *)shape->arms) * shape->timers;
+	if (number < nr) {
+		op->kind = ARM;
+		op->id = number % shape->timers;
+		op->ticks = shape->arms[number / shape->timers];
+		return true;
+	}
+	number -= nr;
+	nr = shape->look ? (strlen((const char *)shape->stores) + 1) * shape->timers : 0;
+	if (number < nr) {
+		op->kind = STORE;
+		op->id = number % shape->timers;
+		number /= shape->timers;
+		op->ticks = number ? shape->stores[number - 1] - 1ULL : WHEEL_NEVER;
+		return true;
+	}
+	number -= nr;
+	if (number < shape->timers) {
+		op->kind = UNLINK;
+		op->id = number;
+		return true;
+	}
+	number -= shape->timers;
+	if (!number) {
+		op->kind = TAKE;
+		return true;
+	}
+	number--;
+	if (shape->grows && !number) {
+		op->kind = GROW;
+		return true;
+	}
+	number -= shape->grows;
+	op->budget = budgets[number % ARRAY_SIZE(budgets)];
+	number /= ARRAY_SIZE(budgets);
+	op->kind = STEP;
+	if (shape->look) {
+		op->kind = number % 2 ? STEP_UNASKED : STEP;
+		number /= 2;
+	}
+	nr = strlen((const char *)shape->steps);
+	op->ticks = number < nr ? shape->steps[number] - 1ULL : WHEEL_NEVER;
+	return number <= nr;
+}
+
+static void op_print(const struct op *op)
+{
+	static const char *const names[NR_KINDS] = {
+		[ARM] = "arm", [STORE] = "store", [UNLINK] = "unlink", [TAKE] = "take",
+		[GROW] = "another level",
+		[STEP] = "step", [STEP_UNASKED] = "step, none asked early",
+	};
+
+	printf("#   %s", names[op->kind]);
+	if (op->kind < TAKE)
+		printf(" timer %u", op->id);
+	if (op->kind == ARM || op->kind == STORE || op->kind >= STEP) {
+		if (op->ticks != WHEEL_NEVER)
+			printf(" +%llu", (unsigned long long)op->ticks);
+		else
+			printf(op->kind == STORE ? " never" : " to wheel_next()");
+	}
+	if (op->kind >= STEP)
+		printf(", at most %u timers", op->budget);
+	printf("\n");
+}
+
+static void set_where(u32 id, enum ref_where where)
+{
+	enum ref_where was = ref.timer[id].where;
+
+	ref.stats.pending += (where == REF_PENDING) - (was == REF_PENDING);
+	ref.stats.expired += (where == REF_EXPIRED) - (was == REF_EXPIRED);
+	ref.timer[id].where = where;
+}
+
+/* The owner: what was stored counts, and a timer that is not wanted is let go. */
+static void look(struct wheel *wheel, struct wheel_batch *batch)
+{
+	(void)wheel;
+	for (unsigned int i = 0; i < batch->nr; i++) {
+		batch->expiry[i] = ref.timer[batch->id[i]].due;
+		if (batch->expiry[i] == WHEEL_NEVER)
+			set_where(batch->id[i], REF_NOWHERE);
+	}
+}
+
+static bool do_arm(const struct op *op)
+{
+	u64 expiry = now + op->ticks;
+
+	wheel_turn(&w, now);
+	if (wheel_where(wheel_node(&w, op->id)) == WHEEL_DUE)
+		wheel_unlink(&w, op->id);
+	wheel_file(&w, op->id, expiry, wheel_level(&w, expiry));
+	set_where(op->id, REF_PENDING);
+	ref.timer[op->id].due = expiry;
+	return true;
+}
+
+static bool do_store(const struct op *op)
+{
+	if (ref.timer[op->id].where != REF_PENDING)
+		return false;
+	ref.timer[op->id].due = op->ticks == WHEEL_NEVER ? WHEEL_NEVER :
+				wheel_node(&w, op->id)->expiry + op->ticks;
+	return true;
+}
+
+static bool do_unlink(const struct op *op)
+{
+	if (ref.timer[op->id].where == REF_NOWHERE)
+		return false;
+	wheel_unlink(&w, op->id);
+	set_where(op->id, REF_NOWHERE);
+	return true;
+}
+
+static bool do_take(void)
+{
+	u32 id, first = w.queue[WHEEL_DUE - 1].head;
+
+	if (!wheel_take_due(&w, &id, 1))
+		return false;
+	if (id == first)
+		set_where(id, REF_NOWHERE);
+	return true;
+}
+
+static bool do_grow(void)
+{
+	if (w.nr_levels == shape->levels)
+		return false;
+	wheel_add_level(&w, rings[w.nr_levels]);
+	return true;
+}
+
+/* Is the order of ticks promised?  Not where a heavy slot may be late. */
+static bool in_order(void)
+{
+	if (wheel_heavy(&w))
+		return false;
+	for (unsigned int l = 1; l < w.nr_levels; l++)
+		for (u32 place = 0; place < ring_size(&w); place++)
+			if (w.level[l].slot[place].filed > WHEEL_STEP / 2)
+				return false;
+	return true;
+}
+
+/* When the first of those is due that wait for a slot to be opened. */
+static u64 first_due(void)
+{
+	u64 first = WHEEL_NEVER;
+
+	for (u32 id = 0; id < shape->timers; id++)
+		if (ref.timer[id].where == REF_PENDING)
+			first = min(first, ref.timer[id].due);
+	return first;
+}
+
+/*
+ * Else a wheel whose timers are stored or armed faster than they are looked at has states
+ * without end: its ticks fall behind the time, or the hand of a heavy level behind its ticks.
+ */
+static bool time_waits(const struct op *op)
+{
+	if (op->ticks == WHEEL_NEVER)
+		return false;
+	if (now > w.at + BEHIND)
+		return true;
+	for (unsigned int l = 1; l < w.nr_levels; l++)
+		if (w.heavy & BIT(l) && now > ((w.level[l].hand + 1) << w.level[l].shift) + BEHIND)
+			return true;
+	return false;
+}
+
+static const char *do_step(const struct op *op)
+{
+	struct wheel_queue *due = wheel_queue(&w, WHEEL_DUE);
+	u32 id, last = due->tail;
+	bool ordered = in_order();
+	unsigned int done;
+	u64 before = 0;
+
+	if (op->ticks != WHEEL_NEVER)
+		now += op->ticks;
+	else if (!wheel_heavy(&w) && wheel_next(&w) != WHEEL_NEVER)
+		now = max(now, wheel_next(&w));
+	/* What the owner has answered so far is no part of a state: both ways are tried. */
+	w.unasked = 0;
+	for (unsigned int l = 0; l < w.nr_levels; l++) {
+		w.level[l].asked = op->kind == STEP_UNASKED ? 128 : 0;
+		w.level[l].changed = 0;
+	}
+	done = wheel_advance(&w, now, now, op->budget);
+	if (done > op->budget)
+		return "a step has handled more than it may";
+	for (id = last == WHEEL_NIL ? due->head : wheel_node(&w, last)->next; id != WHEEL_NIL;
+	     id = wheel_node(&w, id)->next) {
+		const struct ref_timer *t = &ref.timer[id];
+
+		if (t->where != REF_PENDING)
+			return "a timer came that was not armed";
+		if (t->due > now)
+			return "a timer came early";
+		if (ordered && t->due < before)
+			return "timers did not come in the order of their ticks";
+		before = t->due;
+		set_where(id, REF_EXPIRED);
+	}
+	if (done == op->budget)
+		return NULL;
+	if (first_due() <= now)
+		return "a timer was not found";
+	if (wheel_next(&w) <= now)
+		return "what has to be done next is not done";
+	/* R2 allows it to be a slot further. */
+	for (unsigned int l = 0; l < w.nr_levels; l++)
+		if (!w.level[l].used && w.level[l].hand < (l ? w.level[l - 1].hand >> w.bits : now))
+			return "the hand of an empty level stays behind";
+	return NULL;
+}
+
+/* Returns what is wrong, or NULL; @done: there was something to do. */
+static const char *op_do(const struct op *op, bool *done)
+{
+	const char *error = NULL;
+
+	*done = true;
+	switch (op->kind) {
+	case ARM:
+		*done = do_arm(op);
+		break;
+	case STORE:
+		*done = do_store(op);
+		break;
+	case UNLINK:
+		*done = do_unlink(op);
+		break;
+	case TAKE:
+		*done = do_take();
+		break;
+	case GROW:
+		*done = do_grow();
+		break;
+	default:
+		*done = !time_waits(op);
+		error = *done ? do_step(op) : NULL;
+	}
+	if (error || !*done)
+		return error;
+	for (u32 id = 0; id < shape->timers; id++) {
+		static const enum ref_where where[] = {
+			[WHEEL_FILED] = REF_PENDING, [WHEEL_DUE] = REF_EXPIRED,
+			[WHEEL_OUT] = REF_NOWHERE, [WHEEL_POOL] = REF_HELD,
+		};
+
+		if (where[wheel_where(wheel_node(&w, id))] != ref.timer[id].where)
+			return "a timer was lost";
+	}
+	error = rules_check(&w, &ref, 0);
+	if (error)
+		return error;
+	return wheel_heavy(&w) || wheel_next(&w) <= first_due() ? NULL :
+	       "wheel_next() is too late";
+}
+
+/* States as bytes, which is how they are kept, compared and gone on from */
+
+struct bytes {
+	u8		byte[512];
+	unsigned int	nr;
+	unsigned int	read;
+	/* From here count all ticks of the state. */
+	u64		base;
+	/* The timers in the order in which the state names them. */
+	u8		name[TIMERS_MAX];
+	unsigned int	named;
+};
+
+static void put(struct bytes *b, unsigned int value)
+{
+	assert(value < 256 && b->nr < sizeof(b->byte));
+	b->byte[b->nr++] = value;
+}
+
+static void put_tick(struct bytes *b, u64 tick, unsigned int shift)
+{
+	u64 from = tick == WHEEL_NEVER ? 0xffff : tick - (b->base >> shift) + 0x4000;
+
+	assert(from == 0xffff || from < 0x8000);
+	put(b, from & 255);
+	put(b, from >> 8);
+}
+
+static unsigned int get(struct bytes *b)
+{
+	return b->byte[b->read++];
+}
+
+static u64 get_tick(struct bytes *b, unsigned int shift)
+{
+	u64 low = get(b), from = low | (u64)get(b) << 8;
+
+	return from == 0xffff ? WHEEL_NEVER : from - 0x4000 + (b->base >> shift);
+}
+
+/* The list that begins with a timer, with all that is to know of each. */
+static void put_list(struct bytes *b, u32 id)
+{
+	for (; id != WHEEL_NIL; id = wheel_node(&w, id)->next) {
+		b->name[b->named++] = id;
+		put(b, 1);
+		if (ref.timer[id].where != REF_PENDING)
+			continue;
+		put_tick(b, wheel_node(&w, id)->expiry, 0);
+		if (shape->look)
+			put_tick(b, ref.timer[id].due, 0);
+	}
+	put(b, 0);
+}
+
+/* Timers get new numbers as they come. */
+static u32 get_list(struct bytes *b, u32 first_prev, u32 kind, enum ref_where where, u32 *tail,
+		    u32 *count)
+{
+	u32 prev = first_prev, head = WHEEL_NIL, *link = &head;
+
+	for (*tail = WHEEL_NIL, *count = 0; get(b); ++*count) {
+		u32 id = b->named++;
+		struct wheel_node *node = wheel_node(&w, id);
+
+		node->prev = prev;
+		prev = kind | id;
+		*link = id;
+		link = &node->next;
+		*tail = id;
+		set_where(id, where);
+		if (where != REF_PENDING)
+			continue;
+		node->expiry = get_tick(b, 0);
+		ref.timer[id].due = shape->look ? get_tick(b, 0) : node->expiry;
+	}
+	*link = WHEEL_NIL;
+	return head;
+}
+
+static void encode(struct bytes *b)
+{
+	b->nr = 0;
+	b->named = 0;
+	b->base = now & ~0ULL << (shape->levels - 1) * w.bits;
+	put_tick(b, now, 0);
+	put_tick(b, w.at, 0);
+	put(b, w.open);
+	put(b, w.heavy);
+	put(b, w.nr_levels);
+	put_list(b, w.queue[WHEEL_DUE - 1].head);
+	for (unsigned int l = 0; l < w.nr_levels; l++) {
+		const struct wheel_level *level = &w.level[l];
+
+		put_tick(b, level->hand, level->shift);
+		put_tick(b, level->next, 0);
+		put(b, level->used);
+		for (u32 ahead = 1; ahead <= ring_size(&w); ahead++) {
+			u32 place = (level->hand + ahead) & w.mask;
+			const struct wheel_slot *slot = &level->slot[place];
+
+			if (!(level->map[0] & BIT(place)))
+				continue;
+			put(b, ahead);
+			put(b, slot->filed);
+			put_tick(b, slot->soonest, 0);
+			for (unsigned int list = 0; list < WHEEL_LISTS; list++)
+				put_list(b, slot->head[list]);
+		}
+	}
+}
+
+static void clear_slot(struct wheel_slot *slot)
+{
+	slot->soonest = WHEEL_NEVER;
+	slot->filed = 0;
+	memset(slot->head, 0xff, sizeof(slot->head));
+}
+
+static void decode(struct bytes *b)
+{
+	struct wheel_queue *due = wheel_queue(&w, WHEEL_DUE);
+	const u32 kind = (u32)WHEEL_DUE << WHEEL_WHERE_SHIFT;
+	u32 tail, count;
+
+	b->read = 0;
+	b->named = 0;
+	b->base = START;
+	for (u32 id = 0; id < shape->timers; id++) {
+		set_where(id, REF_NOWHERE);
+		wheel_node(&w, id)->prev = PREV_OUT;
+	}
+	now = get_tick(b, 0);
+	w.at = get_tick(b, 0);
+	w.open = get(b);
+	w.heavy = get(b);
+	w.memory -= w.nr_levels * level_bytes(&w);
+	w.nr_levels = get(b);
+	w.memory += w.nr_levels * level_bytes(&w);
+	w.filed = 0;
+	due->head = get_list(b, PREV_HEAD | kind, kind, REF_EXPIRED, &due->tail, &due->count);
+	for (unsigned int l = 0; l < shape->levels; l++) {
+		struct wheel_level *level = &w.level[l];
+
+		level->used = 0;
+		level->small_map[0] = 0;
+		for (u32 place = 0; place < ring_size(&w); place++)
+			clear_slot(&rings[l][place]);
+		w.end[l + 1] = WHEEL_NEVER;
+		if (l >= w.nr_levels)
+			continue;
+		set_hand(&w, l, get_tick(b, level->shift));
+		level->next = get_tick(b, 0);
+		level->used = get(b);
+		for (unsigned int i = 0; i < level->used; i++) {
+			u32 place = (level->hand + get(b)) & w.mask;
+			struct wheel_slot *slot = &level->slot[place];
+
+			level->map[0] |= BIT(place);
+			slot->filed = get(b);
+			slot->soonest = get_tick(b, 0);
+			for (unsigned int list = 0; list < WHEEL_LISTS; list++) {
+				slot->head[list] = get_list(b, list_name(l, place, list), 0,
+							    REF_PENDING, &tail, &count);
+				w.filed += count;
+			}
+		}
+	}
+}
+
+/* The search */
+
+static u64 hash_of(const struct bytes *b)
+{
+	u64 hash = 0x9e3779b97f4a7c15ULL;
+
+	for (unsigned int i = 0; i < b->nr; i++) {
+		hash = (hash ^ b->byte[i]) * 0x2127599bf4325c37ULL;
+		hash ^= hash >> 29;
+	}
+	return hash ? hash : 1;
+}
+
+/* Memory that is there when it is touched. */
+static void *reserve(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED) {
+		perror("states: no memory");
+		exit(2);
+	}
+	return p;
+}
+
+/* A state that is new is remembered, and its operations are to be tried. */
+static void found(const struct bytes *b, u32 from, unsigned int op)
+{
+	u64 hash = hash_of(b);
+	size_t at = hash & (known_size - 1);
+
+	for (; known[at]; at = (at + 1) & (known_size - 1))
+		if (known[at] == hash)
+			return;
+	if (nr_states > known_size / 4 * 3 || pending_tail + b->nr + 1 > pending_size) {
+		printf("Bail out! %s: more states than there is room for\n", shape->name);
+		exit(2);
+	}
+	assert(b->nr < 256);
+	known[at] = hash;
+	ways[nr_states++] = (struct way){ from, op };
+	pending[pending_tail++] = b->nr;
+	memcpy(pending + pending_tail, b->byte, b->nr);
+	pending_tail += b->nr;
+}
+
+/* Memory of states that are done with goes back, some MiB at a time. */
+static void forget(void)
+{
+	static const size_t some = 64UL << 20;
+	static size_t given;
+
+	if (!pending_head)
+		given = 0;
+	while (pending_head - given >= some) {
+		madvise(pending + given, some, MADV_DONTNEED);
+		given += some;
+	}
+}
+
+/* The way to a state, from the first. */
+static void print_way(u32 state)
+{
+	struct op op;
+
+	if (state)
+		print_way(ways[state].from);
+	else
+		return;
+	op_get(ways[state].op, &op);
+	op_print(&op);
+}
+
+static void set_up(void)
+{
+	step = shape->step;
+	wheel_init(&w, shape->timers, shape->levels, SLOTS, 1, START);
+	wheel_add_directory(&w, wheel_directory_alloc(&w));
+	wheel_add_chunk(&w, 0, wheel_chunk_alloc());
+	for (unsigned int l = 0; l < shape->levels; l++) {
+		rings[l] = wheel_level_alloc(&w);
+		if (!l || !shape->grows)
+			wheel_add_level(&w, rings[l]);
+	}
+	w.look = shape->look ? look : NULL;
+	memset(&ref, 0, sizeof(ref));
+	now = START;
+	nr_states = 0;
+	pending_head = 0;
+	pending_tail = 0;
+	/* Which makes it all zeroes. */
+	madvise(known, known_size * sizeof(*known), MADV_DONTNEED);
+}
+
+/* On a terminal, a line that is written over. */
+static void progress(u32 state)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r\33[K%s: %u of %u states\r", shape->name, state, nr_states);
+}
+
+/* Try all operations on all states; returns what is wrong with the first that is. */
+static const char *search(u64 *tried)
+{
+	struct bytes from, to;
+	const char *error;
+	struct op op;
+	bool done;
+
+	encode(&to);
+	found(&to, 0, 0);
+	for (u32 state = 0; state < nr_states; state++) {
+		from.nr = pending[pending_head++];
+		memcpy(from.byte, pending + pending_head, from.nr);
+		pending_head += from.nr;
+		if (!(state % 65536)) {
+			alarm(HANGS);
+			forget();
+			progress(state);
+			if (!shape->slow && nr_states > STATES_MAX) {
+				print_way(nr_states - 1);
+				return "something goes on without an end";
+			}
+		}
+		for (unsigned int number = 0; op_get(number, &op); number++) {
+			decode(&from);
+			error = op_do(&op, &done);
+			if (error) {
+				printf("# the way there, each timer by its number of the time:\n");
+				print_way(state);
+				op_print(&op);
+				return error;
+			}
+			if (!done)
+				continue;
+			++*tried;
+			encode(&to);
+			found(&to, state, number);
+		}
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	known_size = 1UL << 28;
+	known = reserve(known_size * sizeof(*known));
+	ways = reserve(known_size * sizeof(*ways));
+	pending_size = 64UL << 30;
+	pending = reserve(pending_size);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+
+	printf("TAP version 13\n");
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		bool chosen = argc < 2 ? !shapes[i].slow : !strcmp(argv[1], "all");
+		const char *error;
+		u64 tried = 0;
+
+		shape = &shapes[i];
+		for (int a = 1; a < argc; a++)
+			chosen |= !strcmp(argv[a], shape->name);
+		if (!chosen)
+			continue;
+		set_up();
+		error = search(&tried);
+		if (error)
+			tap(0, "%s: %s", shape->name, error);
+		else
+			tap(1, "%s: %u states, %llu operations", shape->name, nr_states,
+			    (unsigned long long)tried);
+		/* It has them all then. */
+		while (do_grow())
+			;
+		wheel_destroy(&w);
+	}
+	printf("1..%u\n", tap_count);
+	return tap_failed ? 1 : 0;
+}
