@@ -335,10 +335,10 @@ PUBLIC int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer)
 
 /* All timers */
 
-static int enumerate(struct twheel *w, unsigned long request, uint32_t *cursor,
-		     struct twheel_timer *timers, uint32_t nr)
+static int list(struct twheel *w, unsigned long request, uint32_t *cursor,
+		struct twheel_timer *timers, uint32_t nr)
 {
-	struct twheel_list list = {
+	struct twheel_list call = {
 		.timers = (uintptr_t)timers,
 		.nr = nr,
 		.timer_size = sizeof(*timers),
@@ -346,27 +346,32 @@ static int enumerate(struct twheel *w, unsigned long request, uint32_t *cursor,
 	};
 	int ret;
 
-	ret = twheel_flush(w);
-	if (ret)
-		return ret;
-	/* Where a signal has ended the search, list.cursor says: there it goes on. */
+	/* Where a signal has ended the search, call.cursor says: there it goes on. */
 	do
-		ret = twheel_sys_ioctl(w->fd, request, &list);
+		ret = twheel_sys_ioctl(w->fd, request, &call);
 	while (ret == -EINTR);
-	*cursor = list.cursor;
-	return ret ? ret : (int)list.done;
+	*cursor = call.cursor;
+	return ret ? ret : (int)call.done;
+}
+
+static int flush_and_list(struct twheel *w, unsigned long request, uint32_t *cursor,
+			  struct twheel_timer *timers, uint32_t nr)
+{
+	int ret = twheel_flush(w);
+
+	return ret ? ret : list(w, request, cursor, timers, nr);
 }
 
 PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 			     uint32_t nr)
 {
-	return enumerate(w, TWHEEL_IOC_LIST, cursor, timers, nr);
+	return flush_and_list(w, TWHEEL_IOC_LIST, cursor, timers, nr);
 }
 
 PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 			uint32_t nr)
 {
-	return enumerate(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
+	return flush_and_list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
 }
 
 /* After exec or crash */
@@ -407,23 +412,26 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 	return armed;
 }
 
+/*
+ * Of all timers.  The lock is held from the list on: what a thread arms meanwhile has newer
+ * terms than the list tells.
+ */
 static int adopt_terms(struct twheel *w)
 {
 	struct twheel_timer timers[64] = { 0 };
 	uint32_t cursor = 0;
 	int nr, ret, armed = 0;
 
-	for (;;) {
-		nr = twheel_list_armed(w, &cursor, timers, sizeof(timers) / sizeof(timers[0]));
-		if (nr <= 0)
-			return nr < 0 ? nr : armed;
+	do {
 		pthread_mutex_lock(&w->lock);
-		ret = adopt_listed(w, timers, nr);
+		nr = list(w, TWHEEL_IOC_LIST, &cursor, timers, sizeof(timers) / sizeof(timers[0]));
+		ret = nr > 0 ? adopt_listed(w, timers, nr) : nr;
 		pthread_mutex_unlock(&w->lock);
 		if (ret < 0)
 			return ret;
 		armed += ret;
-	}
+	} while (nr);
+	return armed;
 }
 
 PUBLIC int twheel_adopt(struct twheel *w)

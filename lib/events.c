@@ -120,8 +120,12 @@ static int claim(struct twheel *w, const struct twheel_entry *entry, struct twhe
 	struct twheel_word *word = &w->shared.words[entry->id];
 	struct terms *terms = &w->terms[entry->id];
 	__u64 deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST), next;
-	/* One that is plain and counts is done with; others may have to go on. */
-	bool plain = !terms->interval && !terms->count, counts = false;
+	/*
+	 * One that is plain and counts is done with; others may have to go on.  So may one that
+	 * was armed by another handle, which the terms here do not tell.
+	 */
+	bool plain = !terms->interval && !terms->count && entry->flags & TWHEEL_EVENT_LAST;
+	bool counts = false;
 	int ret = plain ? 0 : twheel_batch_room(w);
 	uint32_t told = 0;
 

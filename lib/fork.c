@@ -12,6 +12,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct twheel *handles;
 
+/* Had pthread_atfork() memory for it?  Written before there are threads. */
+static bool prepared;
+
 static void before(void)
 {
 	pthread_mutex_lock(&lock);
@@ -27,16 +30,20 @@ static void after(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * At the start, because fork() calls nothing of what is registered while it runs: a handle
+ * that is opened then would have its lock copied as it is.
+ */
+__attribute__((constructor)) static void prepare(void)
+{
+	prepared = !pthread_atfork(before, after, after);
+}
+
 int twheel_fork_add(struct twheel *w)
 {
-	static bool registered;
-
-	pthread_mutex_lock(&lock);
-	if (!registered && pthread_atfork(before, after, after)) {
-		pthread_mutex_unlock(&lock);
+	if (!prepared)
 		return -ENOMEM;
-	}
-	registered = true;
+	pthread_mutex_lock(&lock);
 	w->next = handles;
 	if (w->next)
 		w->next->link = &w->next;

@@ -507,8 +507,6 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 	count(&kernel.calls);
 	if (!wheel)
 		return -ENOTTY;
-	if (__atomic_exchange_n(&kernel.hold, false, __ATOMIC_SEQ_CST))
-		nanosleep(&(struct timespec){ .tv_nsec = KERNEL_HOLD }, NULL);
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
 	switch (request) {
@@ -546,6 +544,8 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 	}
 	post(wheel);
 	pthread_mutex_unlock(&wheel->lock);
+	if (__atomic_exchange_n(&kernel.hold, false, __ATOMIC_SEQ_CST))
+		nanosleep(&(struct timespec){ .tv_nsec = KERNEL_HOLD }, NULL);
 	return ret;
 }
 
@@ -765,7 +765,7 @@ uint64_t twheel_sys_now(uint32_t clock)
 /*
  * A child has a copy of this kernel, which is nobody's outside of a test: no other thread of
  * the parent may be in the middle of a call then.  The library's locks are taken before these,
- * because it prepares for forks after the first boot.
+ * because this is prepared first.
  */
 static void each_wheel(int (*call)(pthread_mutex_t *lock))
 {
@@ -789,13 +789,14 @@ static void after_fork(void)
 	each_wheel(pthread_mutex_unlock);
 }
 
+__attribute__((constructor(101))) static void prepare_for_forks(void)
+{
+	if (pthread_atfork(before_fork, after_fork, after_fork))
+		abort();
+}
+
 void kernel_boot(uint64_t features)
 {
-	static bool booted;
-
-	if (!booted && pthread_atfork(before_fork, after_fork, after_fork))
-		exit(1);
-	booted = true;
 	for (unsigned int i = 0; i < FILES; i++)
 		if (files[i].wheel)
 			twheel_sys_close(FIRST_FD + (int)i);

@@ -30,7 +30,7 @@
  * @list_max: ids that a list or drain comes to before a signal does; 0: all
  * @clock_offset: ns that wheels are ahead of what the process reads of their clock
  * @uncounted: nothing is taken from a count
- * @hold: the next ioctl takes long, once; and is false when that has begun
+ * @hold: the next ioctl takes long, once; it has done all then, and this is false
  * @stored_fails: so many stored arms have no memory
  * @stored_fails_of: nor has one of the timer before this id, ever; 0: of none
  * @interrupt: the next poll finds a signal

@@ -803,6 +803,30 @@ static void batch_keeps_failing(void)
 	twheel_close(w);
 }
 
+/* Nor is an event lost whose timer was armed by another handle, so that it seems to be plain. */
+static void batch_is_full_of_failures(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	struct twheel *other = open_again(ring_batch_mode, kernel_dup(twheel_fd(w)));
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = { .deadline = start + MS, .interval = 100 * MS };
+	struct twheel_event events[CAPACITY];
+	int taken;
+
+	kernel.stored_fails = 1000;
+	for (uint32_t id = 0; id < 128; id++)
+		CHECK(twheel_arm(w, id, start + 5 * MS) == 0);
+	CHECK(twheel_arm_with(other, 200, &arming) == 0);
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == -ENOMEM);
+	kernel.stored_fails = 0;
+	taken = twheel_take(w, events, CAPACITY);
+	CHECK(taken > 0 && events[0].id == 200 && events[0].deadline == start + MS);
+	tap_result("no event is lost where a batch is full of failures");
+	twheel_close(other);
+	twheel_close(w);
+}
+
 static void full_ring(void)
 {
 	struct twheel *w = boot(small_ring_mode);
@@ -1395,6 +1419,40 @@ static void *arm_slowly(void *arg)
 	return NULL;
 }
 
+static void *arm_anew(void *arg)
+{
+	struct twheel *w = arg;
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS, .cookie = 2 };
+
+	while (__atomic_load_n(&kernel.hold, __ATOMIC_SEQ_CST))
+		sched_yield();
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	return NULL;
+}
+
+/* What another thread arms while a handle adopts has its own cookie, not that of before. */
+static void adopted_meanwhile(const struct mode *mode)
+{
+	struct twheel *first = boot(mode);
+	struct twheel *w = open_again(mode, kernel_dup(twheel_fd(first)));
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS, .cookie = 1 };
+	struct twheel_event event;
+	pthread_t thread;
+
+	CHECK(twheel_arm_with(first, 1, &arming) == 0);
+	kernel.hold = true;
+	CHECK(pthread_create(&thread, NULL, arm_anew, w) == 0);
+	CHECK(twheel_adopt(w) >= 0);
+	/* Where nothing is asked of the kernel, nothing holds the thread up. */
+	__atomic_store_n(&kernel.hold, false, __ATOMIC_SEQ_CST);
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(twheel_arm(w, 1, twheel_now(w) + 2 * MS) == 0);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 2);
+	twheel_close(w);
+	twheel_close(first);
+	tap_result("%s: what is armed during an adoption stays as it is", mode->name);
+}
+
 /* In a child.  What fails is not told by CHECK(), whose output is the parent's. */
 static int arm_in_child(struct twheel *w)
 {
@@ -1439,6 +1497,73 @@ static void forks(const struct mode *mode)
 		twheel_close(w);
 	}
 	tap_result("%s: a child can go on, whatever a thread was doing at the fork", mode->name);
+}
+
+int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+
+/* Is main() running? */
+static bool running;
+/* Has the first handle been opened, or is a thread about to prepare for forks? */
+static bool opening_first;
+
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+	static unsigned int calls;
+
+	/* The first is the simulated kernel's. */
+	if (calls++ && getenv("NO_MEMORY_FOR_FORKS"))
+		return ENOMEM;
+	if (running) {
+		__atomic_store_n(&opening_first, true, __ATOMIC_SEQ_CST);
+		nanosleep(&(struct timespec){ .tv_nsec = KERNEL_HOLD }, NULL);
+	}
+	return __real_pthread_atfork(before, parent, child);
+}
+
+static void *open_first(void *arg)
+{
+	struct twheel *w = boot(ring_mode);
+
+	(void)arg;
+	__atomic_store_n(&opening_first, true, __ATOMIC_SEQ_CST);
+	twheel_close(w);
+	return NULL;
+}
+
+/* As the first thing in a process, because only then nothing is prepared. */
+static void forks_at_first_open(void)
+{
+	pthread_t thread;
+	int status = -1;
+	pid_t child;
+
+	CHECK(pthread_create(&thread, NULL, open_first, NULL) == 0);
+	while (!__atomic_load_n(&opening_first, __ATOMIC_SEQ_CST))
+		sched_yield();
+	child = fork();
+	if (!child) {
+		alarm(10);
+		twheel_close(boot(ring_mode));
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	tap_result("a child can open, though a thread was opening the first at the fork");
+}
+
+static void no_memory_for_forks(const char *program)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child) {
+		setenv("NO_MEMORY_FOR_FORKS", "1", 1);
+		execl("/proc/self/exe", program, NULL);
+		_exit(1);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	tap_result("without memory to prepare for forks nothing is opened");
 }
 
 /* An event that is stale is not one of those that a count allows. */
@@ -1496,8 +1621,16 @@ static const struct {
 	{ "ids of the wheel's choice beside own ones", chosen_and_own },
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
+	(void)argc;
+	running = true;
+	if (getenv("NO_MEMORY_FOR_FORKS")) {
+		kernel_boot(RING);
+		return try_open(NULL) != -ENOMEM;
+	}
+	forks_at_first_open();
+	no_memory_for_forks(argv[0]);
 	for (unsigned int m = 0; m < ARRAY_SIZE(modes); m++) {
 		for (unsigned int i = 0; i < ARRAY_SIZE(same); i++) {
 			struct twheel *w = boot(&modes[m]);
@@ -1518,6 +1651,7 @@ int main(void)
 		if (modes[m].has & TWHEEL_HAS_RING)
 			count_and_stale(&modes[m], true);
 		forks(&modes[m]);
+		adopted_meanwhile(&modes[m]);
 		random_program(&modes[m], 1);
 		random_program(&modes[m], (uint64_t)time(NULL));
 	}
@@ -1526,6 +1660,7 @@ int main(void)
 	batches();
 	batch_fails();
 	batch_keeps_failing();
+	batch_is_full_of_failures();
 	full_ring();
 	round_the_ring();
 	same_deadline();
