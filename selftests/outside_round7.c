@@ -340,7 +340,7 @@ TEST(dear_interrupts_are_fewer)
 		CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_TAI,
 	};
 	static void *(*const work[])(void *) = { only_count, push_back, arm_expired };
-	const unsigned int rounds = 3, window = 400000;
+	const unsigned int rounds = 3, window = 400 * MSEC;
 	__u64 alone = 0, beside = 0, before;
 	pthread_t thread[ARRAY_SIZE(work)];
 	static struct pushing all;
@@ -367,22 +367,23 @@ TEST(dear_interrupts_are_fewer)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, work[i], &all));
 	for (i = 0; i < rounds; i++) {
 		__atomic_store_n(&all.pause, true, __ATOMIC_RELAXED);
-		usleep(window / 4);
+		sleep_until(now_ns() + window / 4);
 		before = flag(&all.count);
-		usleep(window);
+		sleep_until(now_ns() + window);
 		alone += flag(&all.count) - before;
 		__atomic_store_n(&all.pause, false, __ATOMIC_RELAXED);
-		usleep(window / 4);
+		sleep_until(now_ns() + window / 4);
 		before = flag(&all.count);
 		interrupts -= timer_interrupts();
-		usleep(window);
+		sleep_until(now_ns() + window);
 		interrupts += timer_interrupts();
 		beside += flag(&all.count) - before;
 	}
 	__atomic_store_n(&all.stop, true, __ATOMIC_RELAXED);
 	for (i = 0; i < ARRAY_SIZE(work); i++)
 		pthread_join(thread[i], NULL);
-	interrupts = interrupts * 1000000 / (rounds * window);
+	interrupts = interrupts * (long long)SEC / (rounds * window);
+	ASSERT_LT(0, alone);
 	TH_LOG("%llu %% of the processor left, with %lld interrupts/s", 100 * beside / alone,
 	       interrupts);
 	/* Where they are cheap there may be more. */
