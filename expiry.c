@@ -417,15 +417,14 @@ static struct expiry_line *next_line(struct expiry_share *share)
 static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_entry *entry)
 {
 	lockdep_assert_held(&c->lock);
-	/*
-	 * If it waits elsewhere by now, the line may be gone.  Whoever holds the wheel's lock may
-	 * put it from there to anywhere else, but not to this line or away from it.
-	 */
+	/* If it waits elsewhere by now, the line may be gone. */
 	if (READ_ONCE(entry->line) != line)
 		return;
 	timerqueue_del(&line->wheels, &entry->node);
 	entry->node.expires = clock_now(line->expirer->clock) + EXPIRY_SPAN;
 	timerqueue_add(&line->wheels, &entry->node);
+	/* Whoever holds the wheel's lock may have put it here anew, into a line that is not due. */
+	line_changed(line);
 }
 
 /*
@@ -484,16 +483,19 @@ static bool has_to_rest(struct expiry_cpu *c, struct expiry_share *share, u64 no
 /*
  * Visit the wheels that are due, as far as the tokens reach.  A pass that takes long is the
  * last one of its span; but each user pays for wake-ups, and they make no span longer for
- * others.  Returns @began, when softirq began by its own clock, later by the wake-ups.
+ * others.  A pass ends when its wake-ups have taken as long as a span, because wheels that have
+ * come due meanwhile are collected by the next one only, and their users come first then.
+ * Returns @began, when softirq began by its own clock, later by the wake-ups.
  */
 static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	__must_hold(&c->lock)
 {
 	bool may_wait = !IS_ENABLED(CONFIG_PREEMPT_RT);
+	u64 collected = began + EXPIRY_SPAN;
 	struct expiry_share *share;
 
 	lockdep_assert_held(&c->lock);
-	while ((share = next_share(c))) {
+	while (began < collected && (share = next_share(c))) {
 		struct expiry_line *line = next_line(share);
 		struct timerqueue_node *first = timerqueue_getnext(&line->wheels), *second;
 		u64 now = clock_now(line->expirer->clock), woken = 0;
@@ -635,7 +637,9 @@ out:
  */
 TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
 {
-	struct expiry_share __percpu *shares = alloc_percpu_gfp(struct expiry_share, GFP_CHARGED);
+	/* For the pages behind it the allocator heeds no __GFP_RETRY_MAYFAIL; this it does. */
+	struct expiry_share __percpu *shares =
+		alloc_percpu_gfp(struct expiry_share, GFP_CHARGED | __GFP_NORETRY);
 	int cpu;
 
 	if (!shares)
