@@ -685,6 +685,7 @@ static void turn(struct wheel *w, u64 now)
 static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 {
 	struct wheel_level *level = &w->level[l];
+	u64 opens = slot_opens(w, l, number);
 
 	if (l) {
 		if (level[-1].hand < (number - 1) << w->bits)
@@ -695,7 +696,9 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 	}
 	set_hand(w, l, number);
 	w->open |= BIT(l);
-	level->next = level_next(w, l);
+	/* A slot that opens only because the hand has to pass it is not the next. */
+	if (opens <= level->next)
+		level->next = level_next(w, l);
 	return true;
 }
 
@@ -969,6 +972,18 @@ static noinline void count_again(const struct wheel *w, struct wheel_slot *slot)
 }
 
 /*
+ * Where timers go round, the hand has slots to pass before it comes to the one that has to be
+ * opened next.  Is this one of them?  Then it is not looked for each time.
+ */
+static bool only_passed(const struct wheel *w, const struct wheel_level *level, u64 number,
+			u64 next)
+{
+	const struct wheel_slot *slot = &level->slot[number & w->mask];
+
+	return number << level->shift <= next && slot->soonest >> level->shift > number;
+}
+
+/*
  * Open the slot that a level has to open next.  Returns false if R4 keeps it
  * closed, because a heavy slot is being emptied below.
  */
@@ -980,7 +995,7 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	if (l && number && level->slot[number & w->mask].filed > WHEEL_STEP)
 		count_again(w, &level->slot[number & w->mask]);
 	/* A cancel leaves next too early, which is seen here. */
-	if (!number || slot_opens(w, l, number) != next) {
+	if (!number || (slot_opens(w, l, number) != next && !only_passed(w, level, number, next))) {
 		level->next = level_next(w, l);
 		if (level->next > next)
 			return true;
