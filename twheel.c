@@ -1256,7 +1256,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		return at_once ? -EAGAIN : -ENOMEM;
 
 	for (;;) {
-		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr;
+		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;
 		bool fault = false, more, all;
 		u32 claim;
 
@@ -1266,13 +1266,17 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		}
 		all = twheel_catch_up(tw, want, may_sleep && !done, &steps);
 		nr = twheel_claim(tw, events, want, &claim, &more);
-		done += twheel_tell(tw, events, nr, claim, to, &fault);
+		told = twheel_tell(tw, events, nr, claim, to, &fault);
+		done += told;
 		if (fault) {
 			ret = -EFAULT;
 			break;
 		}
-		/* Not until nothing is due: a fast periodic timer always is. */
-		if (done && ((nr < want && !more) || done == room))
+		/*
+		 * Not until nothing is due: a fast periodic timer always is.  But whose event was
+		 * stale may be due by what is wanted now.
+		 */
+		if (done && ((nr < want && !more && told == nr) || done == room))
 			break;
 		cond_resched();
 		/* All of these were stale, or there is room for more than a copy's worth. */

@@ -397,7 +397,9 @@ struct twheel_op {
  * others.  A signal or an unreadable or read-only part of the array stops the
  * call early: @done then is less than @nr, operations from there on have not
  * been carried out, and the rest can be submitted again.  EFAULT comes only
- * if the first operation can't be carried out for that reason.
+ * if the first operation can't be carried out for that reason.  If another
+ * thread takes the array away during the call, some operations from there on
+ * have been carried out all the same, and nothing tells which.
  */
 struct twheel_submit {
 	__aligned_u64	ops;
