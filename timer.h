@@ -381,7 +381,7 @@ static inline void timer_resume(struct timers *ts, u32 id, u64 now)
  * because later nobody can wait for memory.
  */
 static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
-				 u64 interval, u64 now)
+				 u64 interval, unsigned int slack, u64 now)
 {
 	const struct wheel *w = &ts->wheel;
 	u64 period = 0;
@@ -389,6 +389,7 @@ static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned i
 	if (expiry && wheel_level_missing(w, level))
 		return true;
 	if (interval) {
+		interval = add_times(interval, slack_decode(slack) * ts->tick);
 		period = file_tick(ts, add_times(now, interval), 0) + 1;
 		if (wheel_level_missing(w, wheel_level(w, period)))
 			return true;

@@ -127,11 +127,11 @@ TWHEEL_PART void *wheel_array_alloc(size_t bytes)
  *	need
  * @slots: of a level, 1 to WHEEL_MAX_SLOTS; rounded up to a power of two, and
  *	to at least 4
- * @rate: how many timers can be brought down in one tick, at least 1
+ * @cost: ticks in which one timer is brought down, times WHEEL_COST_ONE; at least 1
  * @now: the tick it starts from
  */
 TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-			    unsigned int slots, u64 rate, u64 now)
+			    unsigned int slots, u64 cost, u64 now)
 {
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
@@ -139,7 +139,7 @@ TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 	w->mask = (2U << w->bits) - 1;
 	w->max_levels = DIV_ROUND_UP(64, w->bits);
 	w->max_levels = min(w->max_levels, levels ? levels : WHEEL_MAX_LEVELS);
-	w->rate = rate;
+	w->cost = cost;
 	w->at = now;
 	w->end[0] = WHEEL_NEVER;
 	for (int i = 0; i < 2; i++)
@@ -519,7 +519,7 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 		return slot->soonest;
 	earliest = (((number - 1) << w->bits) + 1) << w->level[l - 1].shift;
 	/* The owner may take a tick to notice, and another to find somebody. */
-	lead = slot->filed / w->rate + 3;
+	lead = slot->filed * w->cost / WHEEL_COST_ONE + 3;
 	soonest = slot->soonest > lead ? slot->soonest - lead : 0;
 	return min(slot->soonest, max(earliest, soonest));
 }
@@ -854,23 +854,23 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 	return n;
 }
 
-/* The level to attend to first; the upper one, where two are at a tie. */
-static unsigned int soonest_level(const struct wheel *w)
+/* Of the levels below @end, the one to attend to first; the upper one, where two are at a tie. */
+static unsigned int soonest_level(const struct wheel *w, unsigned int end)
 {
 	unsigned int best = 0;
 
-	for (unsigned int l = 1; l < w->nr_levels; l++)
+	for (unsigned int l = 1; l < end; l++)
 		if (w->level[l].next <= w->level[best].next)
 			best = l;
 	return best;
 }
 
-/* When the first of the levels above level 0 has to open a slot. */
-static u64 upper_next(const struct wheel *w)
+/* When the first of the levels above level 0, and below @end, has to open a slot. */
+static u64 upper_next(const struct wheel *w, unsigned int end)
 {
 	u64 next = WHEEL_NEVER;
 
-	for (unsigned int l = 1; l < w->nr_levels; l++)
+	for (unsigned int l = 1; l < end; l++)
 		next = min(next, w->level[l].next);
 	return next;
 }
@@ -889,7 +889,7 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
 		return 0;
 	if (!w->filed)
 		return WHEEL_NEVER;
-	return w->level[soonest_level(w)].next;
+	return w->level[soonest_level(w, w->nr_levels)].next;
 }
 
 /**
@@ -945,7 +945,8 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 	       done < budget && due->nr < WHEEL_STEP &&
 	       w->moves == moves && !(w->open & BIT(0))) {
 		set_hand(w, 0, number);
-		w->at = number;
+		/* Behind a heavy slot that is in the way it is late already. */
+		w->at = max(w->at, number);
 		w->open |= BIT(0);
 		done += empty_slot(w, 0, due, budget - done);
 	}
@@ -1007,7 +1008,7 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 		return false;
 	/* If it can be emptied at once, then for all ticks before the next slot. */
 	if (level->slot[number & w->mask].filed <= budget)
-		w->at = max(w->at, min(now, w->level[soonest_level(w)].next - 1));
+		w->at = max(w->at, min(now, w->level[soonest_level(w, w->nr_levels)].next - 1));
 	return true;
 }
 
@@ -1026,12 +1027,12 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				       unsigned int budget)
 {
+	unsigned int done = 0, end = w->nr_levels;
 	struct wheel_batch due;
-	unsigned int done = 0;
 
 	for (due.nr = 0; done < budget;) {
 		u32 light = w->open & ~w->heavy;
-		unsigned int l;
+		unsigned int l, heavy;
 
 		if (due.nr == WHEEL_STEP)
 			due_append(w, &due, stamp);
@@ -1039,23 +1040,33 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 			done += empty_slot(w, __ffs(light), &due, budget - done);
 			continue;
 		}
-		l = soonest_level(w);
+		l = soonest_level(w, end);
 		if (w->level[l].next > now) {
-			turn(w, now);
+			if (end == w->nr_levels)
+				turn(w, now);
 			/* What the owner is asked of yet is due now, or after now. */
 			if (!w->open)
 				break;
 		} else if (!l && w->nr_levels > 1) {
-			done += run_ticks(w, min(now, upper_next(w) - 1), &due, budget - done);
+			done += run_ticks(w, min(now, upper_next(w, end) - 1), &due, budget - done);
 			continue;
 		} else if (!(w->open & BIT(l)) &&
 			   run_level(w, l, now, min(budget - done, WHEEL_STEP - due.nr))) {
 			continue;
 		}
-		/* A heavy slot, behind all others or in the way of the next. */
 		if (WARN_ON_ONCE(!w->open))
 			break;
-		done += empty_slot(w, __ffs(w->open), &due, budget - done);
+		/*
+		 * A heavy slot, behind all others or in the way of the next of its level or of
+		 * one above.  What is due on the levels below is not to wait for it.
+		 */
+		heavy = __ffs(w->open);
+		if (heavy && heavy < end) {
+			end = heavy;
+			continue;
+		}
+		done += empty_slot(w, heavy, &due, budget - done);
+		end = w->nr_levels;
 	}
 	due_append(w, &due, stamp);
 	/* Else upper hands would fall behind if each pass were to end like this. */

@@ -56,6 +56,9 @@
 #define WHEEL_CHUNK_SHIFT	8
 #define WHEEL_CHUNK_TIMERS	256U
 
+/* A cost of one tick: what is done to a timer may take less than a tick, or many. */
+#define WHEEL_COST_ONE		(1ULL << 20)
+
 /* Lists in a slot: walking eight at a time overlaps their cache misses. */
 #define WHEEL_LISTS		8U
 
@@ -210,7 +213,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @nr_levels: levels in use
  * @max_levels: levels that may come into use
  * @at: tick up to which timers are due; never before the hand of level 0
- * @rate: timers that can be brought down in one tick, a cautious guess
+ * @cost: ticks in which one timer is brought down, a cautious guess, times WHEEL_COST_ONE
  * @open: levels whose slot at the hand is being emptied, as bits
  * @heavy: those of them with more than a step's worth, as bits
  * @filed: timers in slots
@@ -235,7 +238,7 @@ struct wheel {
 	unsigned int		nr_levels;
 	unsigned int		max_levels;
 	u64			at;
-	u64			rate;
+	u64			cost;
 	u32			open;
 	u32			heavy;
 	u32			filed;
@@ -250,7 +253,7 @@ struct wheel {
 };
 
 TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-			    unsigned int slots, u64 rate, u64 now);
+			    unsigned int slots, u64 cost, u64 now);
 TWHEEL_PART void wheel_destroy(struct wheel *w);
 TWHEEL_PART void wheel_moved(struct wheel *w);
 

@@ -22,7 +22,7 @@ static uint32_t wheel_peer_open(uint32_t nr, enum use use)
 	wheel = aligned_alloc(64, sizeof(*wheel));
 	if (!wheel)
 		die("no memory for a wheel");
-	wheel_init(wheel, nr, 0, 64, 1000, now_ns() / TICK);
+	wheel_init(wheel, nr, 0, 64, WHEEL_COST_ONE / 1000, now_ns() / TICK);
 	if (!owner_add_chunks(wheel) || !owner_add_levels(wheel, LEVELS))
 		die("no memory for a wheel");
 	if (use == USE_DELIVERY)

@@ -739,6 +739,42 @@ static void counter_of_a_slot_wraps(struct kunit *test)
 }
 
 /*
+ * A full slot is being emptied when the next one of its level has to be opened, and waits for
+ * it; what is due on the levels below does not.
+ */
+static void heavy_slot_before_another(struct kunit *test)
+{
+	/* So fast that it is opened for its first deadline. */
+	struct wheel *w = wheel_start(test, 0, 64, ENDLESS, 0);
+	const u64 first = 32 * 64, next = first + 64;
+	const u32 lone = CAPACITY - 1, nr = CAPACITY - 2;
+	u64 due = 0;
+
+	for (u32 id = 1; id < nr; id++)
+		file(test, w, id, first + 4);
+	file(test, w, nr, next);
+	/* One that only makes the hands of all levels follow. */
+	file(test, w, 0, first - 1);
+	KUNIT_ASSERT_EQ(test, advance_to(test, w, first - 1), 1);
+	for (u64 now = first; wheel_queue(w, WHEEL_DUE)->count < nr + 1; now++) {
+		KUNIT_ASSERT_LT(test, now, 2 * first);
+		/* From then on nothing of the full slot is in level 0 any more. */
+		if (!due && now >= first + 16) {
+			due = now + 2;
+			file(test, w, lone, due);
+		}
+		wheel_advance(w, now, now, 16);
+		wheel_turn(w, now);
+		if (!due || due > now)
+			continue;
+		/* It has come at its tick, whatever else there is to do. */
+		KUNIT_ASSERT_EQ(test, wheel_where(wheel_node(w, lone)), WHEEL_DUE);
+		wheel_unlink(w, lone);
+		due = 0;
+	}
+}
+
+/*
  * What was filed and taken out again makes a slot look heavy: it is opened long
  * before it has to be. Found in this wheel; now one look in vain finds out.
  */
@@ -792,6 +828,7 @@ static struct kunit_case bugs_cases[] = {
 	KUNIT_CASE(small_moves_are_left_out),
 	KUNIT_CASE(counter_of_a_slot_wraps),
 	KUNIT_CASE(cancelled_timers_make_a_slot_heavy),
+	KUNIT_CASE(heavy_slot_before_another),
 	{}
 };
 

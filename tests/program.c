@@ -669,6 +669,12 @@ static unsigned int in_tick(u64 tick)
 	return tick > level->hand ? level->slot[tick & ts.wheel.mask].filed : 0;
 }
 
+/* How many timers can be brought down in a tick. */
+static u64 rate(void)
+{
+	return max(WHEEL_COST_ONE / ts.wheel.cost, 1ULL);
+}
+
 /*
  * A device that keeps up: whatever else comes down, it handles no more than a
  * step for each level and as many as can be brought down in a tick, and what is
@@ -683,11 +689,11 @@ static const char *keep_up(const struct step *s)
 	error = advance(all);
 	/* Not where timers go round, nor where a turn is too short for so many. */
 	if (was_set_back || ts.wheel.max_levels * ts.wheel.bits < 64 ||
-	    ts.wheel.rate << ts.wheel.bits < 2 * ref.capacity)
+	    rate() << ts.wheel.bits < 2 * ref.capacity)
 		return error;
 	for (unsigned int looks = s->more % 64; looks && !error; looks--) {
 		const struct ref_timer *t = ref.pending;
-		u64 next = timers_next(&ts), budget = ts.wheel.rate;
+		u64 next = timers_next(&ts), budget = rate();
 
 		if (timers_heavy(&ts) && next > now)
 			next = min(next, start_of(now / ts.tick + 1));
@@ -696,7 +702,7 @@ static const char *keep_up(const struct step *s)
 		now = max(now, next);
 		for (; t && t->due <= now / ts.tick; t = t->next)
 			budget++;
-		budget = max(budget, ts.wheel.rate + in_tick(now / ts.tick));
+		budget = max(budget, rate() + in_tick(now / ts.tick));
 		tell("\tnow %llu (tick %llu), budget %llu\n", ull(now), ull(now / ts.tick),
 		     ull(budget));
 		error = advance(budget + WHEEL_STEP * ts.wheel.nr_levels);

@@ -672,7 +672,7 @@ static void print_way(u32 state)
 static void set_up(void)
 {
 	step = shape->step;
-	wheel_init(&w, shape->timers, shape->levels, SLOTS, 1, START);
+	wheel_init(&w, shape->timers, shape->levels, SLOTS, WHEEL_COST_ONE, START);
 	wheel_add_directory(&w, wheel_directory_alloc(&w));
 	wheel_add_chunk(&w, 0, wheel_chunk_alloc());
 	for (unsigned int l = 0; l < shape->levels; l++) {

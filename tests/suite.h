@@ -53,7 +53,7 @@ static void suite_exit(struct kunit *test)
 
 /* The wheel alone */
 
-/* An empty wheel; the earlier one of this case is gone. */
+/* An empty wheel that brings @rate timers down in a tick; the earlier one of this case is gone. */
 static struct wheel *wheel_start(struct kunit *test, unsigned int levels,
 				 unsigned int slots, u64 rate, u64 now)
 {
@@ -61,7 +61,7 @@ static struct wheel *wheel_start(struct kunit *test, unsigned int levels,
 
 	if (f->used)
 		wheel_destroy(&f->ts.wheel);
-	wheel_init(&f->ts.wheel, CAPACITY, levels, slots, rate, now);
+	wheel_init(&f->ts.wheel, CAPACITY, levels, slots, WHEEL_COST_ONE / rate, now);
 	f->used = true;
 	cond_resched();
 	return &f->ts.wheel;

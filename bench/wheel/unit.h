@@ -27,7 +27,7 @@ static inline void unit_free(const void *p)
 /* @rate: timers that are brought down in a tick */
 static inline bool unit_open(struct wheel *w, u32 nr, u64 rate, u64 now)
 {
-	wheel_init(w, nr, 0, 64, rate, now);
+	wheel_init(w, nr, 0, 64, WHEEL_COST_ONE / rate, now);
 	if (owner_add_chunks(w))
 		return true;
 	wheel_destroy(w);
