@@ -182,8 +182,17 @@ static bool has_backlog(const struct expiry_cpu *c)
 	return !list_empty(&c->fresh) || !list_empty(&c->visited);
 }
 
+/* When the next span may begin, by a clock; not before now. */
+static u64 next_span(const struct expiry_cpu *c, enum twheel_clock clock)
+{
+	u64 now = ktime_get_ns();
+
+	return clock_now(clock) + (c->refill > now ? c->refill - now : 0);
+}
+
 /*
- * What the hrtimer has to be set to, or KTIME_MAX, if it fires no later as it is.  One that
+ * What the hrtimer has to be set to, or KTIME_MAX, if it fires no later as it is.  Without
+ * tokens nobody is visited, so that it does not fire until there are some.  One that
  * is set too soon is left alone: it fires once for nothing, and that is cheaper than to set
  * it again each time that a wheel needs it no more.  One whose time has passed is about to
  * fire, and whoever queues wheels until then must not put it off.  But if its clock has been
@@ -202,6 +211,8 @@ static u64 expirer_next(struct expirer *e)
 	if (next >= set)
 		return KTIME_MAX;
 	next = max(next, clock_now(e->clock) + EXPIRY_GAP);
+	if (!e->cpu->tokens)
+		next = max(next, next_span(e->cpu, e->clock));
 	return next < set ? next : KTIME_MAX;
 }
 
@@ -399,7 +410,7 @@ static struct expiry_share *next_share(struct expiry_cpu *c)
 	lockdep_assert_held(&c->lock);
 	if (c->tokens && !list_empty(&c->fresh))
 		return list_first_entry(&c->fresh, struct expiry_share, list);
-	if (c->tokens > EXPIRY_RESERVE && !list_empty(&c->visited))
+	if (c->tokens > EXPIRY_RESERVE + EXPIRY_VISIT && !list_empty(&c->visited))
 		return list_first_entry(&c->visited, struct expiry_share, list);
 	return NULL;
 }
@@ -499,7 +510,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		struct expiry_line *line = next_line(share);
 		struct timerqueue_node *first = timerqueue_getnext(&line->wheels), *second;
 		u64 now = clock_now(line->expirer->clock), woken = 0;
-		unsigned int budget = EXPIRY_TURN, cost = EXPIRY_VISIT;
+		unsigned int budget = EXPIRY_TURN, cost = EXPIRY_VISIT, keep = 0;
 		struct expiry_entry *entry;
 
 		if (has_to_rest(c, share, start))
@@ -517,8 +528,10 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 			bool alone = list_empty(&c->fresh) && list_is_singular(&c->visited);
 
 			budget = alone ? WHEEL_STEP : EXPIRY_SHARE;
+			/* Somebody may come yet. */
+			keep = alone ? EXPIRY_RESERVE : 0;
 		}
-		budget = c->tokens > cost ? min(budget, c->tokens - cost) : 1;
+		budget = c->tokens > cost + keep ? min(budget, c->tokens - cost - keep) : 1;
 		entry = container_of(first, struct expiry_entry, node);
 		share->visited = true;
 		/* The wheel may be closed before its lock is taken. */
@@ -573,6 +586,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	enum hrtimer_restart restart = HRTIMER_NORESTART;
 	struct expiry_cpu *c = e->cpu;
 	u64 start = ktime_get_ns(), began = time_of_own(), next, call;
+	unsigned int tokens;
 	bool set_back = false;
 
 	raw_spin_lock(&c->lock);
@@ -596,10 +610,17 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	refill(c, start);
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
 		collect(c, &c->expirer[i], start);
+	tokens = c->tokens;
 	began = pass(c, start, began);
-	c->spent += own_since(began) + call;
-	c->refill = max(c->refill,
-			c->since + min_t(u64, EXPIRY_DUTY * c->spent, EXPIRY_SPAN_MAX));
+	/*
+	 * The hrtimer of a wheel that was disarmed fires for nothing, and who disarms one after
+	 * the other is in the middle of that.  It makes no span longer for others.
+	 */
+	if (c->tokens != tokens) {
+		c->spent += own_since(began) + call;
+		c->refill = max(c->refill, c->since + min_t(u64, EXPIRY_DUTY * c->spent,
+							    EXPIRY_SPAN_MAX));
+	}
 	c->running = false;
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
 		if (&c->expirer[i] != e)

@@ -23,11 +23,11 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
 
 /*
  * Time in which one timer is brought down, cautiously: ns.  A slot with many timers is opened
- * so much earlier.  Softirq alone, where one user's wheel is behind, handles a timer in 4,200
+ * so much earlier.  Softirq alone, where one user's wheel is behind, handles a timer in 5,400
  * (expiry.c); but with others that expire meanwhile or come down to other levels, and half
  * the steps are for the ring, where there is one.
  */
-#define MOVE_COST	16800
+#define MOVE_COST	21600
 
 /* Ids that a list passes under one hold of the lock. */
 #define LIST_MAX	64

@@ -257,6 +257,9 @@ static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget,
 		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
 					twheel_can_post(tw));
 	done += tw->ring.handled - handled;
+	/* What the ring did not want; what is found now is posted by the next visit. */
+	if (tw->ring.header && done < budget)
+		done += timers_advance(&tw->timers, now, budget - done);
 	tw->interrupts++;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
 	if (!*news)

@@ -136,11 +136,11 @@ TEST(a_read_leaves_nothing_behind_that_is_due)
 
 	ASSERT_EQ(0, shared_open(&s, 256, 0, 0));
 	for (int i = 0; i < NR; i++)
-		ASSERT_EQ(0, arm_at(s.fd, i, now_ns() - MSEC, 0));
+		ASSERT_EQ(0, arm_at(s.fd, i, now_ns() - 10 * MSEC, 0));
 	ASSERT_TRUE(wheel_poll(s.fd, NEVER_MS) & POLLIN);
 	/* Later than they were; it is this thread that consumes them. */
 	for (int i = 3; i < NR; i += 7)
-		__atomic_store_n(&s.word[i].deadline, now_ns() - USEC, __ATOMIC_RELAXED);
+		__atomic_store_n(&s.word[i].deadline, now_ns() - 5 * MSEC, __ATOMIC_RELAXED);
 	EXPECT_EQ(NR, wheel_read(s.fd, ev, 2 * NR));
 	EXPECT_EQ(-EAGAIN, wheel_read(s.fd, ev, 2 * NR));
 	shared_close(&s);

@@ -1482,7 +1482,7 @@ void timers_cases(void)
 	/* With 1 ns the wheel's time is at its end in the third round. */
 	set_back_by_centuries(1, 2);
 	set_back_by_centuries(10, 5);
-	steady_load(1000000, 60000, 62);
-	steady_load(1000000, 30000, 31);
-	steady_load(100, 20000, 62);
+	steady_load(1000000, 40000, 46);
+	steady_load(1000000, 20000, 23);
+	steady_load(100, 20000, 46);
 }
