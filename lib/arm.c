@@ -71,6 +71,14 @@ static uint32_t batch_keep(struct twheel *w, uint32_t nr, const struct twheel_op
 	return nr + 1;
 }
 
+/* So many are on the batch.  Others look at that without the lock. */
+static void batch_is(struct twheel *w, uint32_t nr)
+{
+	__atomic_store_n(&w->batch_nr, nr, __ATOMIC_RELAXED);
+	/* Without batching each is submitted at once, and what is left has failed. */
+	__atomic_store_n(&w->shared.untold, nr && !w->batching, __ATOMIC_RELAXED);
+}
+
 int twheel_batch_submit(struct twheel *w)
 {
 	uint32_t nr = w->batch_nr, left = 0;
@@ -93,7 +101,7 @@ int twheel_batch_submit(struct twheel *w)
 			});
 		}
 	}
-	__atomic_store_n(&w->batch_nr, left, __ATOMIC_RELAXED);
+	batch_is(w, left);
 	w->telling &= left != 0;
 	return ret;
 }
@@ -116,7 +124,7 @@ int twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t gen
 		return ret;
 	batch_put(w, w->batch_nr, id, told, generation);
 	w->telling |= told != 0;
-	__atomic_store_n(&w->batch_nr, w->batch_nr + 1, __ATOMIC_RELAXED);
+	batch_is(w, w->batch_nr + 1);
 	return 0;
 }
 

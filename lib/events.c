@@ -185,6 +185,19 @@ static inline __attribute__((always_inline)) void fetch(const struct twheel *w, 
 	__builtin_prefetch(&w->terms[id]);
 }
 
+/*
+ * What the kernel has written.  Whoever shares the wheel may have written anything over both
+ * numbers; but no more entries than there are in the ring can be yet to be taken.
+ */
+static uint32_t tail_from(const struct twheel *w, uint32_t *head)
+{
+	uint32_t tail = __atomic_load_n(&w->shared.ring->tail, __ATOMIC_ACQUIRE);
+
+	if (tail - *head > w->ring_mask + 1)
+		*head = tail - (w->ring_mask + 1);
+	return tail;
+}
+
 static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
 	struct twheel_ring *ring = w->shared.ring;
@@ -193,7 +206,7 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 
 	pthread_mutex_lock(&w->lock);
 	head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-	tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	tail = tail_from(w, &head);
 	for (;;) {
 		for (next = head; next != tail && next - head < AHEAD && next - head < nr - taken;)
 			fetch(w, next++);
@@ -202,8 +215,9 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 
 			if (next != tail && next - head < nr - taken)
 				fetch(w, next++);
-			/* Who shares the wheel may write anything there. */
-			ret = entry.id < w->shared.mapped ? claim(w, &entry, &events[taken]) : 0;
+			/* Who shares the wheel may write anything there, and 0 is no deadline. */
+			ret = entry.id < w->shared.mapped && entry.deadline ?
+			      claim(w, &entry, &events[taken]) : 0;
 			if (ret < 0)
 				break;
 			head++;
@@ -220,7 +234,7 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 		    (w->batching || !w->batch_nr))
 			break;
 		ret = call_kernel(w);
-		tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+		tail = tail_from(w, &head);
 		if (head == tail && (ret || !calls--))
 			break;
 	}

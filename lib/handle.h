@@ -30,7 +30,8 @@ struct terms {
 
 /**
  * struct twheel - a handle
- * @shared: what inline functions use; does not change once it is open
+ * @shared: what inline functions use; does not change once it is open, but for what has
+ *	to be told
  * @fd: of the wheel
  * @clock: of the wheel
  * @clock_offset: ns that the wheel's time is ahead of what this process reads of @clock

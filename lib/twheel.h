@@ -394,6 +394,7 @@ int twheel_adopt(struct twheel *w);
  * @ring: the event ring; NULL: events are read
  * @mapped: the capacity, or 0: there are no words
  * @capacity: ids are below it
+ * @untold: a call has failed that twheel_take() tries again
  *
  * Not for programs.  The library makes the handle, and no program knows its size:
  * so this may grow at its end, and the rest of a handle change at will, without
@@ -404,6 +405,7 @@ struct twheel_shared {
 	struct twheel_ring	*ring;
 	uint32_t		mapped;
 	uint32_t		capacity;
+	uint32_t		untold;
 };
 
 /* For the inline functions: what a store is not enough for. */
@@ -564,18 +566,23 @@ TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
  * @w: the handle
  * @event: where to write it
  *
- * As twheel_take(), and with an event ring that is empty it is three loads.
+ * As twheel_take(), and with an event ring that is empty it is four loads and a barrier.
  *
  * Return: 1, 0 if there is none, or a negative errno.
  */
 TWHEEL_LINKAGE inline int twheel_next(struct twheel *w, struct twheel_event *event)
 {
-	const struct twheel_ring *ring = twheel_shared_of(w)->ring;
+	const struct twheel_shared *shared = twheel_shared_of(w);
+	const struct twheel_ring *ring = shared->ring;
 
 	if (ring && __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) ==
-		    __atomic_load_n(&ring->head, __ATOMIC_RELAXED) &&
-	    !__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED))
-		return 0;
+		    __atomic_load_n(&ring->head, __ATOMIC_RELAXED)) {
+		/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
+		    !__atomic_load_n(&shared->untold, __ATOMIC_RELAXED))
+			return 0;
+	}
 	return twheel_take(w, event, 1);
 }
 

@@ -882,8 +882,42 @@ static void round_the_ring(void)
 	((struct twheel_entry *)((char *)ring + TWHEEL_RING_HEADER))[100 % 4].id = ~0U;
 	CHECK(twheel_next(w, &event) == 1 && event.id == 2);
 	CHECK(twheel_next(w, &event) == 0);
-	twheel_close(w);
 	tap_result("the ring goes round, and an id of nowhere leads nowhere");
+
+	/* With the head ahead of the tail, too: no event is invented, and none is lost. */
+	twheel_close(w);
+	w = boot(ring_mode);
+	ring = twheel_shared_of(w)->ring;
+	twheel_arm(w, 3, twheel_now(w));
+	twheel_arm(w, 4, twheel_now(w));
+	ring->head = 7;
+	alarm(10);
+	CHECK(twheel_next(w, &event) == 1 && event.id == 3);
+	ring->head = 3;
+	CHECK(twheel_next(w, &event) == 1 && event.id == 4);
+	CHECK(twheel_next(w, &event) == 0 && ring->head == 2);
+	alarm(0);
+	twheel_close(w);
+	tap_result("a head that makes no sense is mended at once");
+}
+
+/* What a stale entry needs fails, and the take has an event to return: it is not forgotten. */
+static void failed_and_taken(void)
+{
+	struct twheel *w = boot(ring_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event event;
+
+	CHECK(twheel_arm(w, 5, start + MS) == 0 && twheel_arm(w, 6, start + MS) == 0);
+	kernel_advance(MS);
+	CHECK(twheel_extend_armed(w, 5, start + 10 * MS) == 0);
+	kernel.stored_fails = 2;
+	CHECK(twheel_next(w, &event) == 1 && event.id == 6);
+	CHECK(twheel_next(w, &event) == -ENOMEM);
+	CHECK(twheel_next(w, &event) == 0);
+	expect(w, 5, start + 10 * MS);
+	twheel_close(w);
+	tap_result("what failed behind an event is tried again");
 }
 
 /* An entry of an arming that had the same deadline, and another interval. */
@@ -1663,6 +1697,7 @@ int main(int argc, char **argv)
 	batch_is_full_of_failures();
 	full_ring();
 	round_the_ring();
+	failed_and_taken();
 	same_deadline();
 	just_full();
 	shared();
