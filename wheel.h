@@ -57,7 +57,7 @@
 #define WHEEL_CHUNK_TIMERS	256U
 
 /* A cost of one tick: what is done to a timer may take less than a tick, or many. */
-#define WHEEL_COST_ONE		(1ULL << 20)
+#define WHEEL_COST_ONE		BIT_ULL(20)
 
 /* Lists in a slot: walking eight at a time overlaps their cache misses. */
 #define WHEEL_LISTS		8U

@@ -71,6 +71,10 @@ struct kernel {
 
 extern struct kernel kernel;
 
+/* With --wrap, what is asked of pthread_atfork() comes to the first, which a test has. */
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+
 /* Start anew, with no wheels. */
 void kernel_boot(uint64_t features);
 

@@ -1533,9 +1533,6 @@ static void forks(const struct mode *mode)
 	tap_result("%s: a child can go on, whatever a thread was doing at the fork", mode->name);
 }
 
-int __real_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
-int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
-
 /* Is main() running? */
 static bool running;
 /* Has the first handle been opened, or is a thread about to prepare for forks? */
@@ -1544,15 +1541,14 @@ static bool opening_first;
 int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
 {
 	static unsigned int calls;
-
 	/* The first is the simulated kernel's. */
-	if (calls++ && getenv("NO_MEMORY_FOR_FORKS"))
-		return ENOMEM;
+	bool fails = calls++ && getenv("NO_MEMORY_FOR_FORKS");
+
 	if (running) {
 		__atomic_store_n(&opening_first, true, __ATOMIC_SEQ_CST);
 		nanosleep(&(struct timespec){ .tv_nsec = KERNEL_HOLD }, NULL);
 	}
-	return __real_pthread_atfork(before, parent, child);
+	return fails ? ENOMEM : __real_pthread_atfork(before, parent, child);
 }
 
 static void *open_first(void *arg)
