@@ -29,7 +29,7 @@
 #define RESERVE		16
 #define TURN		4
 /* So many timers of one wheel, if no other is due. */
-#define ALONE		(MAX_PASS - VISIT)
+#define ALONE		(MAX_PASS - RESERVE - VISIT)
 /* A reading of the clock takes a nanosecond, and a call has a few. */
 #define FEW		50
 
