@@ -106,6 +106,13 @@ int twheel_batch_submit(struct twheel *w)
 	return ret;
 }
 
+void twheel_batch_forked(struct twheel *w)
+{
+	for (uint32_t i = 0; i < w->batch_nr; i++)
+		batch_put(w, i, w->batch[i].id, 0, 0);
+	w->telling = false;
+}
+
 int twheel_batch_room(struct twheel *w)
 {
 	int ret;
@@ -365,9 +372,9 @@ static int list(struct twheel *w, unsigned long request, uint32_t *cursor,
 static int flush_and_list(struct twheel *w, unsigned long request, uint32_t *cursor,
 			  struct twheel_timer *timers, uint32_t nr)
 {
-	int ret = twheel_flush(w);
-
-	return ret ? ret : list(w, request, cursor, timers, nr);
+	/* The kernel looks at the words as well: what fails here is armed all the same. */
+	twheel_flush(w);
+	return list(w, request, cursor, timers, nr);
 }
 
 PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,

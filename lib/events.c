@@ -12,6 +12,9 @@
 /* Of what is due or stale the kernel gets more than this done in a call, 64 mostly. */
 #define KERNEL_STEP	8U
 
+/* So long a wait lasts at least that tells of something which could not be armed. ns. */
+#define RETRY_PAUSE	10000000
+
 /* So many entries of the ring ahead is what is fetched meanwhile. */
 #define AHEAD		16U
 
@@ -303,6 +306,22 @@ PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t n
 	return ret;
 }
 
+/*
+ * Something could not be armed, and may fail again and again: whoever waits in a loop is not
+ * to be busy with that.  It is told if no event comes for a moment.
+ */
+static int failed_wait(struct twheel *w, struct twheel_event *events, uint32_t nr,
+		       int64_t timeout, int error)
+{
+	int ret;
+
+	if (timeout < 0 || timeout > RETRY_PAUSE)
+		timeout = RETRY_PAUSE;
+	twheel_sys_poll(w->fd, timeout);
+	ret = twheel_take(w, events, nr);
+	return ret > 0 ? ret : error;
+}
+
 PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout)
 {
 	uint64_t end = 0, now;
@@ -319,13 +338,15 @@ PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t n
 		do {
 			flushed = twheel_flush(w);
 			ret = twheel_take(w, events, nr);
-			if (ret)
+			if (ret > 0)
 				return ret;
-			if (flushed)
-				return flushed;
-		} while (__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED));
+			if (!ret)
+				ret = flushed;
+		} while (!ret && __atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED));
+		if (ret && timeout)
+			return failed_wait(w, events, nr, timeout, ret);
 		if (!timeout)
-			return 0;
+			return ret;
 		ret = twheel_sys_poll(w->fd, timeout);
 		if (ret < 0)
 			return ret;

@@ -22,12 +22,19 @@ static void before(void)
 		pthread_mutex_lock(&w->lock);
 }
 
-/* In the parent, and in the child, where the same thread goes on. */
 static void after(void)
 {
 	for (struct twheel *w = handles; w; w = w->next)
 		pthread_mutex_unlock(&w->lock);
 	pthread_mutex_unlock(&lock);
+}
+
+/* In the child the same thread goes on.  What has to be told the kernel, the parent tells. */
+static void after_in_child(void)
+{
+	for (struct twheel *w = handles; w; w = w->next)
+		twheel_batch_forked(w);
+	after();
 }
 
 /*
@@ -36,7 +43,7 @@ static void after(void)
  */
 __attribute__((constructor)) static void prepare(void)
 {
-	prepared = !pthread_atfork(before, after, after);
+	prepared = !pthread_atfork(before, after, after_in_child);
 }
 
 int twheel_fork_add(struct twheel *w)

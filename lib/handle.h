@@ -91,6 +91,8 @@ int twheel_batch_add(struct twheel *w, uint32_t id);
 int twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation);
 /* What fails stays on the batch; the first error is returned. */
 int twheel_batch_submit(struct twheel *w);
+/* In a child: what was taken of counts is for the parent to tell. */
+void twheel_batch_forked(struct twheel *w);
 
 /* Have the lock of a handle free in a child, whoever holds it when a thread forks. */
 int twheel_fork_add(struct twheel *w);

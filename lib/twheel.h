@@ -249,7 +249,9 @@ int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *a
  * The id is the caller's until the timer's last event is taken or it is
  * cancelled, in whatever way.  Ids are given from the top down, so that low ones are
  * there for a program that chooses some itself; at a limit, one that was not given
- * before may fail for memory while others are free that have some.
+ * before may fail for memory while others are free that have some.  With an event ring,
+ * and hardly any id free, it looks at all words, while other threads that take events wait:
+ * 10 ms for 4 million.
  *
  * Return: as twheel_arm_with(), and
  * -EINVAL: the deadline is 0, or TWHEEL_ARM_MOVE or a generation is given;
@@ -338,7 +340,8 @@ int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
  * Return: how many, 0 if the time is over, or a negative errno;
  * -EINTR: a signal came before the first event;
  * -EINVAL: @nr is 0;
- * of the batch: as twheel_flush(), if there are no events to return.
+ * of the batch, or of what a stale event needs: as twheel_flush(), if no event comes within
+ * 10 ms.  It is tried again by the next call.
  */
 int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout);
 

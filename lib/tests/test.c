@@ -827,6 +827,30 @@ static void batch_is_full_of_failures(void)
 	twheel_close(w);
 }
 
+/* What has no memory on the batch is in the way of no enumeration, and keeps nobody busy. */
+static void batch_has_no_memory(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_timer timers[4];
+	struct twheel_event event;
+	uint32_t cursor = 0;
+
+	kernel.stored_fails_of = 5 + 1;
+	twheel_arm(w, 5, start + 1000 * MS);
+	CHECK(twheel_wait(w, &event, 1, -1) == -ENOMEM && kernel_now() == start + 10 * MS);
+	CHECK(twheel_wait(w, &event, 1, MS) == -ENOMEM && kernel_now() == start + 11 * MS);
+	CHECK(twheel_wait(w, &event, 1, 0) == -ENOMEM && kernel_now() == start + 11 * MS);
+	CHECK(twheel_list_armed(w, &cursor, timers, 4) == 1 && timers[0].id == 5);
+	cursor = 0;
+	CHECK(twheel_drain(w, &cursor, timers, 4) == 1 && timers[0].id == 5);
+	CHECK(twheel_flush(w) == -ENOMEM);
+	kernel.stored_fails_of = 0;
+	CHECK(twheel_wait(w, &event, 1, MS) == 0);
+	twheel_close(w);
+	tap_result("%s: without memory for a batch, timers can be listed and waited for", mode->name);
+}
+
 static void full_ring(void)
 {
 	struct twheel *w = boot(small_ring_mode);
@@ -1596,6 +1620,32 @@ static void no_memory_for_forks(const char *program)
 	tap_result("without memory to prepare for forks nothing is opened");
 }
 
+/* What could not be told of a count is told by the parent alone. */
+static void forks_with_a_count(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel_arming arming = {
+		.deadline = twheel_now(w) + MS, .interval = 100 * MS, .count = 5,
+	};
+	struct twheel_timer timer;
+	struct twheel_event event;
+	int status = -1;
+	pid_t child;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	kernel_advance(MS);
+	kernel.stored_fails = 1;
+	CHECK(twheel_take(w, &event, 1) == 1);
+	CHECK(twheel_get(w, 1, &timer) == 0 && timer.count == 5);
+	child = fork();
+	if (!child)
+		_exit(twheel_flush(w) || twheel_get(w, 1, &timer) || timer.count != 5);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	CHECK(twheel_flush(w) == 0 && twheel_get(w, 1, &timer) == 0 && timer.count == 4);
+	twheel_close(w);
+	tap_result("what was taken of a count is told once, also after a fork");
+}
+
 /* An event that is stale is not one of those that a count allows. */
 static void count_and_stale(const struct mode *mode, bool uncounted)
 {
@@ -1691,6 +1741,9 @@ int main(int argc, char **argv)
 	batch_fails();
 	batch_keeps_failing();
 	batch_is_full_of_failures();
+	batch_has_no_memory(ring_batch_mode);
+	batch_has_no_memory(&modes[4]);
+	forks_with_a_count();
 	full_ring();
 	round_the_ring();
 	failed_and_taken();
