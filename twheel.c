@@ -78,6 +78,13 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  */
 #define POLL_STEPS	16U
 
+/*
+ * So long after others were woken a poll wakes nobody for what it has found, but leaves that to
+ * softirq, where each user pays for wake-ups.  A wheel may be polled by thousands of names at
+ * once, and each poll would wake all of them.  ns.
+ */
+#define POLL_PAUSE	NSEC_PER_MSEC
+
 /* Time */
 
 static u64 twheel_now(const struct twheel *tw)
@@ -138,7 +145,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now)
 
 	if (tw->closing)
 		return KTIME_MAX;
-	if (twheel_can_post(tw) || tw->sought)
+	if (twheel_can_post(tw) || tw->sought || tw->untold)
 		return now;
 	if (unread >= ENOUGH_UNREAD) {
 		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
@@ -191,11 +198,29 @@ static bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 	tw->timers.news = false;
 	if (tw->ring.header)
 		news = ring_post(&tw->ring, &tw->timers, now, most);
+	news |= tw->untold;
+	tw->untold = false;
 	if (news) {
 		tw->told = now;
 		tw->wakeups++;
 	}
 	return news;
+}
+
+/* The same in a poll. */
+static bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most)
+{
+	u64 told = tw->told;
+
+	if (!twheel_deliver(tw, now, most))
+		return false;
+	/* If the clock was set back, it is long ago. */
+	if (now - told >= POLL_PAUSE)
+		return true;
+	tw->told = told;
+	tw->wakeups--;
+	tw->untold = true;
+	return false;
 }
 
 /* Of a step, what is for the timers to be found; the rest is for the ring. */
@@ -278,12 +303,12 @@ static void twheel_turned(struct expiry_entry *entry)
  * @enough events.  A heavy slot, of which nothing is due yet, is for callers who would
  * only sleep instead.  Returns whether there was something to do.
  */
-static bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy)
+static bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy, bool polls)
 {
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
 	u32 expired = timers_expired(ts);
-	bool behind;
+	bool behind, news;
 
 	behind = timers_behind(ts, now) ? expired < enough
 					: timers_heavy(ts) && heavy && !expired;
@@ -294,7 +319,9 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy)
 	timers_advance(ts, now, twheel_half(tw, WHEEL_STEP));
 	tw->steps++;
 	/* Others may wait, and the caller may not want what was found. */
-	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP / 2));
+	news = polls ? twheel_deliver_polled(tw, now, WHEEL_STEP / 2)
+		     : twheel_deliver(tw, now, WHEEL_STEP / 2);
+	twheel_end(tw, now, news);
 	return true;
 }
 
@@ -305,7 +332,7 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy)
 static bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
 			    unsigned int *steps)
 {
-	while (*steps && twheel_step(tw, enough, heavy)) {
+	while (*steps && twheel_step(tw, enough, heavy, false)) {
 		--*steps;
 		if (signal_pending(current))
 			return false;
@@ -325,7 +352,7 @@ static bool twheel_look_for_event(struct twheel *tw, bool *sure)
 	bool readable, news;
 
 	*sure = tw->ring.header || events_drop_stale(ts, WHEEL_STEP) < WHEEL_STEP;
-	news = twheel_deliver(tw, now, WHEEL_STEP);
+	news = twheel_deliver_polled(tw, now, WHEEL_STEP);
 	if (tw->ring.header) {
 		readable = ring_has_entries(&tw->ring);
 		*sure = readable || !timers_expired(ts);
@@ -347,8 +374,10 @@ static bool twheel_readable(struct twheel *tw, bool *sure)
 {
 	bool readable;
 
-	for (unsigned int steps = 0; steps < POLL_STEPS; steps++) {
-		bool behind = twheel_step(tw, 1, true);
+	*sure = false;
+	/* Who polls very many names looks at no signal in between. */
+	for (unsigned int n = 0; n < POLL_STEPS && !fatal_signal_pending(current); n++) {
+		bool behind = twheel_step(tw, 1, true, true);
 
 		readable = twheel_look_for_event(tw, sure);
 		if (*sure && (readable || !behind))

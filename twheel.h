@@ -23,6 +23,7 @@
  * @closing: nothing is to be queued any more; @lock
  * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
  *	one; @lock
+ * @untold: a poll has found events, and softirq is to wake who else waits; @lock
  * @interrupts: times that softirq turned the wheel; @lock
  * @idle_interrupts: those that found nothing due; @lock
  * @steps: times that a caller did; @lock
@@ -49,6 +50,7 @@ struct twheel {
 	struct timers		timers;
 	bool			closing;
 	bool			sought;
+	bool			untold;
 	u64			interrupts;
 	u64			idle_interrupts;
 	u64			steps;
