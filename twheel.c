@@ -384,6 +384,9 @@ static bool twheel_readable(struct twheel *tw, bool *sure)
 			return readable;
 		cond_resched();
 	}
+	/* Who is killed needs no answer, and waits for none. */
+	if (fatal_signal_pending(current))
+		*sure = true;
 	return false;
 }
 

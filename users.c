@@ -217,10 +217,14 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user)
 
 static int charge(atomic_long_t *count, unsigned long nr, unsigned long max)
 {
-	if (atomic_long_add_return(nr, count) <= max)
-		return 0;
-	atomic_long_sub(nr, count);
-	return -EDQUOT;
+	long charged = atomic_long_read(count);
+
+	/* Not added and taken back: another request that fits would see it and fail. */
+	do {
+		if (charged + nr > max)
+			return -EDQUOT;
+	} while (!atomic_long_try_cmpxchg(count, &charged, charged + nr));
+	return 0;
 }
 
 /* Count memory for more timers of a user: 0 or -EDQUOT. */
