@@ -53,14 +53,15 @@ TEST(a_poll_by_many_names_can_be_killed)
 	ASSERT_EQ(0, shared_open(&s, TIMERS, 0, 0));
 	for (int i = 0; i < TIMERS; i++)
 		ASSERT_EQ(0, arm_at(s.fd, i, 1, 0));
-	storing = fork();
-	if (!storing)
-		store_all(&s);
 	polling = fork();
 	if (!polling)
 		poll_by_many_names(s.fd, ready[1]);
 	ASSERT_LT(0, polling);
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	storing = fork();
+	if (!storing)
+		store_all(&s);
+	ASSERT_LT(0, storing);
 	sleep_until(now_ns() + 500 * MSEC);
 	EXPECT_EQ(0, waitpid(polling, NULL, WNOHANG));
 	start = now_ns();
