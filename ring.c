@@ -11,13 +11,13 @@
 
 #include "ring.h"
 
-static_assert(sizeof(struct twheel_entry) * WORDS_PER_PAGE == WORDS_PAGE);
+static_assert(sizeof(struct twheel_entry) * ENTRIES_PER_PAGE == WORDS_PAGE);
 static_assert(TWHEEL_RING_HEADER == WORDS_PAGE);
 
 /**
  * ring_alloc() - make an empty ring
  * @ring: all zeroes
- * @entries: a power of two, at least WORDS_PER_PAGE
+ * @entries: a power of two, at least ENTRIES_PER_PAGE
  *
  * Return: 0, -ENOMEM, or -EINTR after a signal that kills.  Sleeps.
  */
@@ -26,11 +26,11 @@ TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries)
 	struct twheel_ring *header;
 	int ret = -ENOMEM;
 
-	ring->page = wheel_array_alloc(entries / WORDS_PER_PAGE * sizeof(*ring->page));
+	ring->page = wheel_array_alloc(entries / ENTRIES_PER_PAGE * sizeof(*ring->page));
 	if (!ring->page)
 		return -ENOMEM;
 	ring->entries = entries;
-	for (u32 i = 0; i < entries / WORDS_PER_PAGE; i++) {
+	for (u32 i = 0; i < entries / ENTRIES_PER_PAGE; i++) {
 		ring->page[i] = (struct twheel_entry *)words_alloc();
 		if (!ring->page[i])
 			goto fail;
@@ -55,7 +55,7 @@ fail:
 /* Free a ring, or none; leaves it all zeroes.  Sleeps. */
 TWHEEL_PART void ring_free(struct ring *ring)
 {
-	for (u32 i = 0; i < ring->entries / WORDS_PER_PAGE; i++) {
+	for (u32 i = 0; i < ring->entries / ENTRIES_PER_PAGE; i++) {
 		words_free(ring->page[i]);
 		cond_resched();
 	}
@@ -67,7 +67,7 @@ TWHEEL_PART void ring_free(struct ring *ring)
 /* Bytes that the ring takes. */
 TWHEEL_PART size_t ring_memory(const struct ring *ring)
 {
-	u32 pages = ring->entries / WORDS_PER_PAGE;
+	u32 pages = ring->entries / ENTRIES_PER_PAGE;
 
 	return ring->header ? (pages + 1) * WORDS_PAGE + pages * sizeof(*ring->page) : 0;
 }
@@ -118,21 +118,27 @@ TWHEEL_PART bool ring_more(const struct ring *ring, const struct timers *ts)
  */
 static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number, u64 now)
 {
-	u64 overruns, most = ~0U >> TWHEEL_ENTRY_OVERRUNS;
 	const u32 at = number & (ring->entries - 1);
 	struct timer *t = timer_of(ts, id);
+	u64 overruns;
 	bool last;
 
 	if (!event_counts(ts, id)) {
 		event_drop(ts, id);
 		return false;
 	}
-	overruns = min(overruns_of(t, t->deadline, now), most);
+	overruns = overruns_of(t, t->deadline, now);
 	last = !t->interval || (t->count && overruns + 1 >= t->count);
-	ring->page[at / WORDS_PER_PAGE][at % WORDS_PER_PAGE] = (struct twheel_entry){
-		.id	  = id,
-		.flags	  = overruns << TWHEEL_ENTRY_OVERRUNS | (last ? TWHEEL_EVENT_LAST : 0),
-		.deadline = t->deadline,
+	ring->page[at / ENTRIES_PER_PAGE][at % ENTRIES_PER_PAGE] = (struct twheel_entry){
+		.id		= id,
+		.generation	= t->generation,
+		.cookie		= t->cookie,
+		.deadline	= t->deadline,
+		.fired		= wheel_node(&ts->wheel, id)->expiry,
+		.overruns	= overruns,
+		.flags		= last ? TWHEEL_EVENT_LAST : 0,
+		.count		= t->count,
+		.interval	= t->interval,
 	};
 	ts->delivered++;
 	ts->overruns += overruns;

@@ -7,10 +7,13 @@
 
 #include "words.h"
 
+#define ENTRIES_PER_PAGE	((u32)(WORDS_PAGE / sizeof(struct twheel_entry)))
+#define RING_MIN		256U
+
 /**
  * struct ring - the kernel's side of the event ring
  * @header: shared
- * @page: of the entries, 256 to each; shared
+ * @page: of the entries, ENTRIES_PER_PAGE to each; shared
  * @entries: a power of two
  * @tail: entries written; what stands in @header is for the consumer only
  * @head: entries taken, as last seen

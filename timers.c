@@ -237,7 +237,7 @@ static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
 {
 	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE |
-			  TWHEEL_ARM_STORED;
+			  TWHEEL_ARM_STORED | TWHEEL_ARM_KEEP;
 
 	/* A plain one-shot, as nearly all of them are, can have no other fault. */
 	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
@@ -254,6 +254,9 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 		return op->id < ts->wheel.capacity && op->count <= TWHEEL_MAX_COUNT ? 0 : -ERANGE;
 	}
 	if (op->flags & TWHEEL_ARM_NEW && op->flags & TWHEEL_ARM_MOVE)
+		return -EINVAL;
+	if (op->flags & TWHEEL_ARM_KEEP &&
+	    (op->interval || op->slack || op->cookie || op->count || op->id == TWHEEL_ID_ANY))
 		return -EINVAL;
 	if (op->count && !op->interval)
 		return -EINVAL;
@@ -352,6 +355,8 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	unsigned int level = 0;
 	enum wheel_where where;
 	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
+	const bool keep = op->flags & TWHEEL_ARM_KEEP;
+	u64 interval = op->interval;
 	struct twheel_word *word;
 	struct timer *t;
 	u32 id = op->id == TWHEEL_ID_ANY ? op->id : known_id(ts, op->id);
@@ -382,6 +387,10 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		return -EAGAIN;
 	}
 
+	if (unlikely(keep)) {
+		interval = t->interval;
+		slack = t->slack;
+	}
 	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
 		deadline = add_times(now, deadline);
 	/* What is due waits for its deadline again, if the clock is set back. */
@@ -389,7 +398,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
-	if (unlikely(level_missing(ts, expiry, level, op->interval, slack, now))) {
+	if (unlikely(level_missing(ts, expiry, level, interval, slack, now))) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
@@ -404,11 +413,13 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	t->generation = max(t->generation, ts->trimmed) + 1;
 	if (!t->generation)
 		t->generation = 1;
-	t->cookie = op->cookie;
 	t->deadline = deadline;
-	t->interval = op->interval;
-	t->count = op->count;
-	t->slack = slack;
+	if (likely(!keep)) {
+		t->cookie = op->cookie;
+		t->interval = interval;
+		t->count = op->count;
+		t->slack = slack;
+	}
 	ts->arms++;
 	op->id = id;
 	op->generation = t->generation;

@@ -950,7 +950,7 @@ static int setup_check_shared(struct twheel_setup *setup)
 		setup->ring_entries = TWHEEL_DEFAULT_RING;
 	if (setup->ring_entries > TWHEEL_MAX_RING)
 		return -ERANGE;
-	setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries, WORDS_PER_PAGE));
+	setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries, RING_MIN));
 	return 0;
 }
 
@@ -1373,7 +1373,7 @@ static void *twheel_page(struct twheel *tw, unsigned long at)
 
 	if (at >= RING_OFFSET / WORDS_PAGE) {
 		at -= RING_OFFSET / WORDS_PAGE;
-		pages = 1 + tw->ring.entries / WORDS_PER_PAGE;
+		pages = 1 + tw->ring.entries / ENTRIES_PER_PAGE;
 		if (!tw->ring.header || at >= pages)
 			return NULL;
 		at = array_index_nospec(at, pages);
@@ -1418,7 +1418,7 @@ static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long 
 	       is_within(at, pages, words + tw->words_first / WORDS_PER_PAGE,
 			 DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE))) ||
 	      (tw->ring.header &&
-	       is_within(at, pages, ring, 1 + tw->ring.entries / WORDS_PER_PAGE));
+	       is_within(at, pages, ring, 1 + tw->ring.entries / ENTRIES_PER_PAGE));
 	twheel_unlock(tw);
 	return has;
 }

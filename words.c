@@ -245,7 +245,7 @@ TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts)
 }
 
 /**
- * words_alloc() - a page to share: 256 words, or entries of the ring
+ * words_alloc() - a page to share: 256 words, or 64 entries of the ring
  *
  * Return: the page, for words_free(), or NULL.  Sleeps.
  */

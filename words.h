@@ -15,7 +15,7 @@
 
 #include "timer.h"
 
-/* A page has the words of the timers of one chunk; or as many entries of the ring. */
+/* A page has the words of the timers of one chunk. */
 #define WORDS_PER_PAGE	WHEEL_CHUNK_TIMERS
 #define WORDS_PAGE	4096U
 

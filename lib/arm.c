@@ -174,45 +174,24 @@ PUBLIC int twheel_cancel_state(const struct twheel *w, uint64_t deadline)
 
 /* By value */
 
-/* Keep what an arm has said, if somebody asks for it later. */
-static void keep_terms(struct twheel *w, const struct twheel_op *op)
-{
-	if (w->terms)
-		w->terms[op->id] = (struct terms){
-			.cookie		= op->cookie,
-			.interval	= op->interval,
-			.slack		= op->slack,
-			.count		= op->count,
-			.generation	= op->generation,
-		};
-}
-
+/* Arm a timer; with a ring the lock is held. */
 static int arm(struct twheel *w, struct twheel_op *op)
 {
 	int ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, op);
 
-	if (!ret)
-		keep_terms(w, op);
+	if (!ret && w->generation)
+		w->generation[op->id] = op->generation;
 	return ret;
 }
 
 PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
 {
-	struct twheel_op op = { .deadline = deadline, .id = id };
-	int ret;
+	struct twheel_op op = { .flags = TWHEEL_ARM_KEEP, .deadline = deadline, .id = id };
 
 	if (id < w->shared.mapped)
 		return arm_stored(w, id);
-	if (id >= w->shared.capacity)
-		return -ERANGE;
-	pthread_mutex_lock(&w->lock);
-	op.interval = w->terms[id].interval;
-	op.slack = w->terms[id].slack;
-	op.cookie = w->terms[id].cookie;
-	op.count = w->terms[id].count;
-	ret = arm(w, &op);
-	pthread_mutex_unlock(&w->lock);
-	return ret;
+	/* Not an id that the kernel takes for a request to choose one. */
+	return id < w->shared.capacity ? twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, &op) : -ERANGE;
 }
 
 PUBLIC int twheel_cancel_slow(struct twheel *w, uint32_t id)
@@ -249,7 +228,7 @@ static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *
 	/* The deadline is in @arming, not in the word. */
 	if (op.flags & TWHEEL_ARM_STORED)
 		return -EOPNOTSUPP;
-	if (!w->terms) {
+	if (!w->generation) {
 		ret = how(w, &op);
 	} else {
 		pthread_mutex_lock(&w->lock);
@@ -329,14 +308,13 @@ PUBLIC int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t n
 {
 	int ret;
 
-	if (!w->terms)
+	if (!w->generation)
 		return submit(w, ops, nr);
 	pthread_mutex_lock(&w->lock);
 	ret = submit(w, ops, nr);
 	for (uint32_t i = 0; i < nr; i++)
-		if (ops[i].opcode == TWHEEL_OP_ARM && !ops[i].result &&
-		    !(ops[i].flags & TWHEEL_ARM_STORED))
-			keep_terms(w, &ops[i]);
+		if (ops[i].opcode == TWHEEL_OP_ARM && !ops[i].result)
+			w->generation[ops[i].id] = ops[i].generation;
 	pthread_mutex_unlock(&w->lock);
 	return ret;
 }
@@ -397,26 +375,14 @@ static bool word_unmapped(const struct twheel *w, uint32_t id)
 	return id >= w->shared.mapped && id >= w->words_first && id < w->words_end;
 }
 
-/* The terms of armed timers, with the lock held.  How many may have to be armed. */
+/* Armed timers, with the lock held.  How many may have to be armed. */
 static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int nr)
 {
 	int ret, armed = 0;
 
 	for (; nr > 0; timers++, nr--) {
-		struct terms *terms = &w->terms[timers->id];
-
-		/*
-		 * Of the handle's own arming the terms are known, and better: what was taken
-		 * may be on a batch, and the kernel was not told of it yet.
-		 */
-		if (!timers->generation || terms->generation != timers->generation)
-			*terms = (struct terms){
-				.cookie		= timers->cookie,
-				.interval	= timers->interval,
-				.slack		= timers->slack,
-				.count		= timers->count,
-				.generation	= timers->generation,
-			};
+		if (w->generation)
+			w->generation[timers->id] = timers->generation;
 		if (!word_unmapped(w, timers->id))
 			continue;
 		ret = twheel_batch_add(w, timers->id);
@@ -428,10 +394,10 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 }
 
 /*
- * Of all timers.  The lock is held from the list on: what a thread arms meanwhile has newer
- * terms than the list tells.
+ * All armed timers.  The lock is held from the list on: what a thread arms meanwhile is of a
+ * later generation than the list tells.
  */
-static int adopt_terms(struct twheel *w)
+static int adopt_all(struct twheel *w)
 {
 	struct twheel_timer timers[64] = { 0 };
 	uint32_t cursor = 0;
@@ -453,8 +419,8 @@ PUBLIC int twheel_adopt(struct twheel *w)
 {
 	int ret = 0, armed = 0;
 
-	if (w->terms)
-		armed = adopt_terms(w);
+	if (w->generation || w->shared.mapped < w->words_end)
+		armed = adopt_all(w);
 	if (armed < 0)
 		return armed;
 	pthread_mutex_lock(&w->lock);

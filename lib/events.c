@@ -37,80 +37,70 @@ static bool settable(const struct twheel *w)
 
 /* From a ring */
 
-/* Count down, so that what comes next is known, and what is left. */
-static void count_down(struct terms *terms, const struct twheel_event *event)
+/*
+ * Expirations of a count-limited timer that are left, this one included; 0: its count has run
+ * out.  The kernel knows, but for what is on the batch: the entry may be older than what was
+ * told since.
+ */
+static uint32_t count_left(struct twheel *w, const struct twheel_entry *entry)
 {
-	if (!terms->count)
-		return;
-	if (event->overruns + 1 < terms->count) {
-		terms->count -= (uint32_t)event->overruns + 1;
-		return;
-	}
-	/* What is armed from now on, other than by an arm with terms, is a one-shot. */
-	terms->count = 0;
-	terms->interval = 0;
-}
-
-/* A timer is periodic, and was armed by somebody whose handle this is not. */
-static void ask_terms(struct twheel *w, const struct twheel_entry *entry)
-{
-	struct terms *terms = &w->terms[entry->id];
 	struct twheel_timer timer;
+	uint32_t left = entry->count;
 
-	if (twheel_get(w, entry->id, &timer) || !timer.deadline)
-		return;
-	/* The arming is the one that is known here: its count has run out. */
-	if (timer.generation == terms->generation)
-		return;
-	terms->cookie = timer.cookie;
-	terms->interval = timer.interval;
-	terms->generation = timer.generation;
-	/* This event is not taken from it yet: the kernel learns of that after the claim. */
-	terms->count = timer.count;
+	if (!twheel_get(w, entry->id, &timer) && timer.generation == entry->generation)
+		left = timer.count;
+	for (uint32_t i = 0; i < w->batch_nr; i++) {
+		const struct twheel_op *op = &w->batch[i];
+
+		if (op->id == entry->id && op->generation == entry->generation)
+			left -= op->count < left ? op->count : left;
+	}
+	return left;
 }
 
 /*
- * What an entry tells, if it counts.  It may be of an earlier arming that had the
- * same deadline, so interval and count are those of the terms.
+ * What an entry tells, if it counts.  The fields are written out one by one, because who
+ * shares the wheel may write anything into the others.
  */
 static void tell(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
 {
-	struct terms *terms = &w->terms[entry->id];
-	uint64_t overruns = entry->flags >> TWHEEL_ENTRY_OVERRUNS, passed;
+	uint64_t left;
 
-	if (!terms->interval && !(entry->flags & TWHEEL_EVENT_LAST))
-		ask_terms(w, entry);
-	if (!terms->interval) {
-		overruns = 0;
-	} else if (overruns) {
-		passed = (twheel_now(w) - entry->deadline) / terms->interval;
-		if (overruns > passed)
-			overruns = passed;
-		if (terms->count && overruns >= terms->count)
-			overruns = terms->count - 1;
-	}
 	*event = (struct twheel_event){
 		.id		= entry->id,
-		.generation	= terms->generation,
-		.cookie		= terms->cookie,
+		.generation	= entry->generation,
+		.cookie		= entry->cookie,
 		.deadline	= entry->deadline,
-		.overruns	= overruns,
+		.fired		= entry->fired,
+		.overruns	= entry->overruns,
+		.flags		= entry->flags & TWHEEL_EVENT_LAST,
 	};
-	if (!terms->interval || (terms->count && overruns + 1 >= terms->count))
+	if (!entry->count)
+		return;
+	left = count_left(w, entry);
+	if (event->overruns + 1 >= left) {
+		event->overruns = left ? left - 1 : 0;
 		event->flags = TWHEEL_EVENT_LAST;
+	}
 }
 
 /* When the timer of an event goes on; 0: never. */
-static uint64_t next_deadline(const struct terms *terms, const struct twheel_event *event)
+static uint64_t next_deadline(const struct twheel_entry *entry, const struct twheel_event *event)
 {
 	uint64_t span, next;
 
 	if (event->flags & TWHEEL_EVENT_LAST)
 		return 0;
-	if (__builtin_mul_overflow(event->overruns + 1, terms->interval, &span) ||
+	if (__builtin_mul_overflow(event->overruns + 1, entry->interval, &span) ||
 	    __builtin_add_overflow(event->deadline, span, &next))
 		return UINT64_MAX;
 	return next;
+}
+
+/* Was the timer of an entry armed again by a call, be it for the same deadline? */
+static bool rearmed(const struct twheel *w, const struct twheel_entry *entry)
+{
+	return (int32_t)(entry->generation - w->generation[entry->id]) < 0;
 }
 
 /*
@@ -121,29 +111,24 @@ static uint64_t next_deadline(const struct terms *terms, const struct twheel_eve
 static int claim(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
 {
 	struct twheel_word *word = &w->shared.words[entry->id];
-	struct terms *terms = &w->terms[entry->id];
 	__u64 deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST), next;
-	/*
-	 * One that is plain and counts is done with; others may have to go on.  So may one that
-	 * was armed by another handle, which the terms here do not tell.
-	 */
-	bool plain = !terms->interval && !terms->count && entry->flags & TWHEEL_EVENT_LAST;
-	bool counts = false;
+	/* One that is plain and counts is done with; others may have to go on. */
+	bool plain = !entry->count && entry->flags & TWHEEL_EVENT_LAST, counts = false;
 	int ret = plain ? 0 : twheel_batch_room(w);
 	uint32_t told = 0;
 
 	if (ret)
 		return ret;
 
-	if (deadline == entry->deadline && !(settable(w) && twheel_now(w) < deadline)) {
+	if (deadline == entry->deadline && !rearmed(w, entry) &&
+	    !(settable(w) && twheel_now(w) < deadline)) {
 		tell(w, entry, event);
-		next = next_deadline(terms, event);
+		next = next_deadline(entry, event);
 		counts = __atomic_compare_exchange_n(&word->deadline, &deadline, next, false,
 						     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		if (counts) {
 			deadline = next;
-			told = terms->count ? (uint32_t)event->overruns + 1 : 0;
-			count_down(terms, event);
+			told = entry->count ? (uint32_t)event->overruns + 1 : 0;
 		}
 	}
 	/*
@@ -152,7 +137,7 @@ static int claim(struct twheel *w, const struct twheel_entry *entry, struct twhe
 	 */
 	if (told ||
 	    twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
-		ret = twheel_batch_tell(w, entry->id, told, terms->generation);
+		ret = twheel_batch_tell(w, entry->id, told, entry->generation);
 	return ret ? ret : counts;
 }
 
@@ -185,7 +170,7 @@ static inline __attribute__((always_inline)) void fetch(const struct twheel *w, 
 	if (id >= w->shared.mapped)
 		return;
 	__builtin_prefetch(&w->shared.words[id], 1);
-	__builtin_prefetch(&w->terms[id]);
+	__builtin_prefetch(&w->generation[id]);
 }
 
 /*
@@ -269,23 +254,6 @@ static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t 
 	return ret < 0 ? ret : ret / (int)sizeof(*events);
 }
 
-/* Arms by value say what is left of a count. */
-static int take_and_count(struct twheel *w, struct twheel_event *events, uint32_t nr)
-{
-	int ret;
-
-	pthread_mutex_lock(&w->lock);
-	ret = take_by_read(w, events, nr);
-	for (int i = 0; i < ret; i++) {
-		struct terms *terms = &w->terms[events[i].id];
-
-		if (terms->generation == events[i].generation)
-			count_down(terms, &events[i]);
-	}
-	pthread_mutex_unlock(&w->lock);
-	return ret;
-}
-
 PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
 	int ret, cancel;
@@ -296,12 +264,9 @@ PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t n
 		nr = READ_MAX;
 	if (w->shared.ring)
 		return take_from_ring(w, events, nr);
-	/*
-	 * A thread that is cancelled in read() may have the events already, which would be
-	 * lost, and would keep the lock.
-	 */
+	/* A thread that is cancelled in read() may have the events already: they would be lost. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	ret = w->terms ? take_and_count(w, events, nr) : take_by_read(w, events, nr);
+	ret = take_by_read(w, events, nr);
 	pthread_setcancelstate(cancel, NULL);
 	return ret;
 }

@@ -13,22 +13,6 @@
 #define BATCH_MAX	128U
 
 /**
- * struct terms - what was said of a timer beside its deadline
- * @cookie: for its events
- * @interval: ns, 0: one-shot
- * @slack: ns
- * @count: expirations left, 0: no limit
- * @generation: as the kernel counts it
- */
-struct terms {
-	uint64_t	cookie;
-	uint64_t	interval;
-	uint64_t	slack;
-	uint32_t	count;
-	uint32_t	generation;
-};
-
-/**
  * struct twheel - a handle
  * @shared: what inline functions use; does not change once it is open, but for what has
  *	to be told
@@ -41,15 +25,13 @@ struct terms {
  * @words_size: bytes mapped, 0: none
  * @ring_size: bytes mapped, 0: none
  * @ring_mask: entries of the ring less 1
- * @terms: of each id, if the kernel does not know or tell them: with an event
- *	ring, whose entries have no room for them, and where not all ids have
- *	words here, as an arm by call names them anew each time.  Else NULL.
- *	Pages of it are zero, and take no memory, until they are written.
+ * @generation: with an event ring, of each id that of its last arming by a call; 0: of none.
+ *	An entry of an earlier one is stale.  Else NULL.  Pages of it are zero, and take no
+ *	memory, until they are written.
  * @next: handle of this process
  * @link: what leads to this one; both belong to fork.c
- * @lock: for what follows, for the entries of @terms, and for the head of the ring.
- *	Held over the call that arms with other terms, so that an event has those
- *	of its arming.
+ * @lock: for what follows, for @generation and for the head of the ring.  With a ring it is
+ *	held over a call that arms, so that no event of before is claimed meanwhile.
  * @fresh: with an event ring: ids from here on are chosen by twheel_arm_any() when they
  *	are free; those below are left to the program until there is none
  * @search: the one above which it looked last
@@ -70,7 +52,7 @@ struct twheel {
 	size_t			words_size;
 	size_t			ring_size;
 	uint32_t		ring_mask;
-	struct terms		*terms;
+	uint32_t		*generation;
 	struct twheel		*next;
 	struct twheel		**link;
 	pthread_mutex_t		lock;

@@ -15,8 +15,8 @@
 #define OPTIONS_SIZE_MIN \
 	(offsetof(struct twheel_options, ring_entries) + sizeof(uint32_t))
 
-/* The smallest ring that there is: as many entries as fit a page. */
-#define RING_MIN		(4096 / sizeof(struct twheel_entry))
+/* Entries of the smallest ring that there is. */
+#define RING_MIN		256U
 
 /* Can a word be stored and exchanged in one piece? */
 #define ATOMIC_WORDS		__atomic_always_lock_free(sizeof(__u64), 0)
@@ -157,7 +157,7 @@ static int map_ring(struct twheel *w, const struct twheel_setup *setup)
 	return 0;
 }
 
-/* Have words, ring and terms, as far as the wheel has and needs them. */
+/* Have words and ring, as far as the wheel has them. */
 static int furnish(struct twheel *w, const struct twheel_setup *setup, uint64_t has)
 {
 	bool ring = setup->delivery == TWHEEL_DELIVER_RING;
@@ -182,11 +182,9 @@ static int furnish(struct twheel *w, const struct twheel_setup *setup, uint64_t 
 		ret = map_ring(w, setup);
 		if (ret)
 			return ret;
-	}
-	if (ring || w->shared.mapped < w->shared.capacity) {
 		/* NOLINTNEXTLINE(clang-analyzer-optin.portability.*): a wheel has an id */
-		w->terms = calloc(w->shared.capacity, sizeof(*w->terms));
-		if (!w->terms)
+		w->generation = calloc(w->shared.capacity, sizeof(*w->generation));
+		if (!w->generation)
 			return -ENOMEM;
 	}
 	return twheel_fork_add(w);
@@ -202,7 +200,7 @@ static void destroy(struct twheel *w)
 	if (w->ring_size)
 		twheel_sys_unmap(w->shared.ring, w->ring_size);
 	pthread_mutex_destroy(&w->lock);
-	free(w->terms);
+	free(w->generation);
 	free(w);
 }
 

@@ -34,10 +34,10 @@ extern "C" {
  *
  * So may a child after fork(), also of a program with threads: it and its parent
  * are then like two threads with a handle each, and each closes its own.  Each has
- * a batch of its own, and terms (interval, slack, count, cookie) that the other does
- * not hear of.  So with an event ring, and without words, one of the two arms with
- * terms and takes events, and the other only arms, extends and cancels.  fork()
- * waits until no other thread is inside a function that locks the handle, which none does
+ * a batch of its own.  With an event ring, and where both arm with terms (interval, slack,
+ * count, cookie) and take events, the event of an earlier arming may be taken by the one
+ * after the other has armed the timer with terms for the very deadline of that event.
+ * fork() waits until no other thread is inside a function that locks the handle, which none does
  * while it sleeps.  What makes a process otherwise (vfork(), _Fork(), clone()) does
  * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
  * or anything here, as it may have interrupted such a function.
@@ -319,10 +319,9 @@ int twheel_flush(struct twheel *w);
  * the batch still; and from a ring, for those that are due and that softirq has yet to find.
  *
  * The events of one handle are taken in turn by the threads that ask.  A ring is
- * for one handle: the events are to be taken by it alone, and its arm_with is what
- * gives them interval, count and cookie.  An event from a ring has no time @fired:
- * it is 0; and its @overruns are the periods that had passed when it came, so that more
- * of them may follow in another event.
+ * for one handle: the events are to be taken by it alone.  The @overruns of an event from
+ * a ring are the periods that had passed when it came, so that more of them may follow in
+ * another event.
  *
  * Return: how many, 0 if there are none, or a negative errno.
  */
@@ -377,9 +376,7 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * @w: the handle, opened with TWHEEL_OPEN_FD
  *
  * Finds what was stored and not called, or come due and not taken, by whoever had
- * the wheel before exec or crash; and for a wheel without words or with an event
- * ring, the intervals and cookies of the armed timers.  Those of timers that are
- * not armed are not known: arm these by twheel_arm_with().
+ * the wheel before exec or crash.  What was said of a timer is the wheel's.
  *
  * Time goes with the capacity, memory does not.  Signals do not stop it.  To call it
  * once more than needed is harmless.

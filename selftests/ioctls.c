@@ -429,6 +429,40 @@ TEST_F(wheel, arm_tells_each_state)
 	EXPECT_EQ(0, wheel_poll(self->fd, 0));
 }
 
+/* What an arm has said stays with the timer, whatever becomes of that arming. */
+TEST_F(wheel, arm_keeps_what_was_said)
+{
+	struct twheel_op op = {
+		.flags = TWHEEL_ARM_RELATIVE,
+		.deadline = HOUR,
+		.interval = 3 * SEC,
+		.slack = 5 * MSEC,
+		.cookie = 77,
+		.count = 9,
+		.id = FREE,
+	};
+	struct twheel_timer t;
+
+	ASSERT_EQ(0, wheel_arm(self->fd, &op));
+	for (int i = 0; i < 2; i++) {
+		op = (struct twheel_op){
+			.flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_KEEP,
+			.deadline = 2 * HOUR,
+			.id = FREE,
+		};
+		ASSERT_EQ(0, wheel_arm(self->fd, &op));
+		ASSERT_EQ(0, wheel_get(self->fd, FREE, &t));
+		EXPECT_EQ(op.generation, t.generation);
+		EXPECT_LT(HOUR, t.remaining);
+		EXPECT_EQ(3 * SEC, t.interval);
+		EXPECT_EQ(5 * MSEC, t.slack);
+		EXPECT_EQ(77, t.cookie);
+		EXPECT_EQ(9, t.count);
+		/* Cancelled, it has all of that still. */
+		ASSERT_LE(0, wheel_cancel(self->fd, FREE));
+	}
+}
+
 TEST_F(wheel, arm_only_if_new_or_armed)
 {
 	static const struct {
@@ -579,7 +613,7 @@ TEST_F(wheel, arm_refuses)
 	} bad[] = {
 		{ "opcode", { .opcode = TWHEEL_OP_ARM, .deadline = 1, .id = FREE }, EINVAL },
 		{ "flag", { .flags = 1U << 31, .deadline = 1, .id = FREE }, EOPNOTSUPP },
-		{ "next flag", { .flags = TWHEEL_ARM_STORED << 1, .deadline = 1, .id = FREE },
+		{ "next flag", { .flags = TWHEEL_ARM_KEEP << 1, .deadline = 1, .id = FREE },
 		  EOPNOTSUPP },
 		{ "stored, without a word", { .flags = TWHEEL_ARM_STORED, .id = FREE }, ENOENT },
 		{ "stored, and a deadline", { .flags = TWHEEL_ARM_STORED, .deadline = 1,
@@ -605,6 +639,16 @@ TEST_F(wheel, arm_refuses)
 		{ "reserved", { .deadline = 1, .reserved = 1, .id = FREE }, EINVAL },
 		{ "id", { .deadline = 1, .id = CAPACITY }, ERANGE },
 		{ "last id but any", { .deadline = 1, .id = TWHEEL_ID_ANY - 1 }, ERANGE },
+		{ "keep, and an interval", { .flags = TWHEEL_ARM_KEEP, .deadline = 1, .id = FREE,
+		  .interval = 1 }, EINVAL },
+		{ "keep, and a slack", { .flags = TWHEEL_ARM_KEEP, .deadline = 1, .id = FREE,
+		  .slack = 1 }, EINVAL },
+		{ "keep, and a cookie", { .flags = TWHEEL_ARM_KEEP, .deadline = 1, .id = FREE,
+		  .cookie = 1 }, EINVAL },
+		{ "keep, any", { .flags = TWHEEL_ARM_KEEP, .deadline = 1, .id = TWHEEL_ID_ANY },
+		  EINVAL },
+		{ "stored and keep", { .flags = TWHEEL_ARM_STORED | TWHEEL_ARM_KEEP,
+		  .id = FREE }, EINVAL },
 		{ "move any", { .flags = TWHEEL_ARM_MOVE, .deadline = 1, .id = TWHEEL_ID_ANY },
 		  EINVAL },
 		{ "any, with a generation", { .deadline = 1, .id = TWHEEL_ID_ANY,

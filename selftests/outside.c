@@ -473,7 +473,7 @@ static bool ring_next(struct shared *s, struct twheel_entry *entry, unsigned int
 /* Claim as a consumer does, and tell of it or make the test; does the event count? */
 static bool consume(struct shared *s, const struct twheel_entry *entry, __u64 interval)
 {
-	__u32 periods = (entry->flags >> TWHEEL_ENTRY_OVERRUNS) + 1;
+	__u32 periods = entry->overruns + 1;
 	__u64 next = 0;
 	bool counts;
 
@@ -496,7 +496,7 @@ static unsigned int ring_expirations(struct shared *s, __u64 interval, unsigned 
 	while (nr <= most && ring_next(s, &entry, 2000)) {
 		if (!consume(s, &entry, interval))
 			continue;
-		nr += 1 + (entry.flags >> TWHEEL_ENTRY_OVERRUNS);
+		nr += 1 + entry.overruns;
 		if (entry.flags & TWHEEL_EVENT_LAST)
 			return nr;
 	}
@@ -653,7 +653,7 @@ TEST_F(count, entry_that_counted_uses_it_up)
 	EXPECT_TRUE(consume(&self->s, &entry, interval));
 	ASSERT_LE(0, want(&self->s, 7, now_ns() + HOUR));
 	ASSERT_LE(0, want(&self->s, 7, now_ns() + 50 * MSEC));
-	EXPECT_EQ(2 - (entry.flags >> TWHEEL_ENTRY_OVERRUNS),
+	EXPECT_EQ(2 - entry.overruns,
 		  ring_expirations(&self->s, interval, 10));
 }
 

@@ -52,7 +52,7 @@ TEST_F(successor, keeps_the_count)
 			ASSERT_EQ(0, arm_stored(s, 3));
 		}
 		while (ring_take(s, &entry)) {
-			periods = 1 + (entry.flags >> TWHEEL_ENTRY_OVERRUNS);
+			periods = 1 + entry.overruns;
 			next = entry.flags & TWHEEL_EVENT_LAST ? 0 :
 			       entry.deadline + periods * INTERVAL;
 			if (!claim(s, &entry, next))

@@ -691,7 +691,7 @@ TEST_F(ring, periods_are_stored_by_the_consumer)
 		ASSERT_EQ(1, ring_take(&self->s, &entry));
 		EXPECT_EQ(next, entry.deadline);
 		EXPECT_LE(next, now_ns());
-		overruns = entry.flags >> TWHEEL_ENTRY_OVERRUNS;
+		overruns = entry.overruns;
 		next = entry.deadline + (overruns + 1) * 10 * MSEC;
 		last = entry.flags & TWHEEL_EVENT_LAST;
 		EXPECT_TRUE(claim(&self->s, &entry, last ? 0 : next));

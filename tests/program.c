@@ -264,29 +264,34 @@ static const char *arm(struct twheel_op op, bool memory)
 /* how: 3 bits for flags, 2 for what comes with it, 2 for conditions. */
 static const char *arm_at(const struct step *s, u32 id, u64 deadline)
 {
-	static const u32 flags[8] = { [5] = TWHEEL_ARM_NEW, [6] = TWHEEL_ARM_MOVE };
-	struct twheel_op op = { .id = id, .cookie = ++cookie, .deadline = deadline };
+	static const u32 flags[8] = {
+		[4] = TWHEEL_ARM_KEEP, [5] = TWHEEL_ARM_NEW, [6] = TWHEEL_ARM_MOVE,
+	};
+	struct twheel_op op = { .id = id, .deadline = deadline };
 	bool memory = true;
 
 	op.flags = flags[s->how & 7];
+	if (id == TWHEEL_ID_ANY)
+		op.flags &= TWHEEL_ARM_NEW;
 	if ((s->how & 7) == 7)
 		op.deadline = s->time & 1 ? min(now, (u64)s->time) : 0;
-	if ((s->how >> 3 & 3) == 3) {
-		op.interval = span(s->more, reach);
-		op.count = op.interval ? s->more % 6 : 0;
+	if (!(op.flags & TWHEEL_ARM_KEEP)) {
+		op.cookie = ++cookie;
+		if ((s->how >> 3 & 3) == 3) {
+			op.interval = span(s->more, reach);
+			op.count = op.interval ? s->more % 6 : 0;
+		}
+		if ((s->how >> 3 & 3) == 2 || ((s->how >> 3 & 3) == 3 && s->more & 8))
+			op.slack = span((s->more << 7 | s->more >> 9) & 0xffff, reach);
 	}
-	if ((s->how >> 3 & 3) == 2 || ((s->how >> 3 & 3) == 3 && s->more & 8))
-		op.slack = span((s->more << 7 | s->more >> 9) & 0xffff, reach);
 	if (id != TWHEEL_ID_ANY && s->how >> 6 == 2)
 		op.generation = ref.timer[id].generation;
 	else if (id != TWHEEL_ID_ANY && s->how >> 6 == 3 && s->id & 1)
 		op.generation = ref.timer[id].generation + 1;
 	else if (s->how >> 6 == 3)
 		memory = false;
-	if (id == TWHEEL_ID_ANY) {
-		op.flags &= ~TWHEEL_ARM_MOVE;
+	if (id == TWHEEL_ID_ANY)
 		op.deadline = max(op.deadline, (u64)1);
-	}
 	if (s->how & 32 && op.deadline > now) {
 		op.flags |= TWHEEL_ARM_RELATIVE;
 		op.deadline -= now;
@@ -384,7 +389,7 @@ static const char *cancel_one(const struct step *s)
 static const char *nonsense(const struct step *s)
 {
 	struct twheel_op op = {
-		.flags		= s->time & 3 ? 0 : s->more & 15,
+		.flags		= s->time & 3 ? 0 : s->more & 31,
 		.deadline	= s->time & 4 ? 0 : span(s->more, 56),
 		.interval	= s->time & 8 ? 0 : s->time & 16 ? ~0ULL : s->more,
 		.slack		= s->time & 32 ? 0 : s->time & 64 ? ~0ULL : s->more,

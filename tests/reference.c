@@ -162,8 +162,9 @@ int ref_check_arm(const struct reference *r, const struct twheel_op *op)
 {
 	bool any = op->id == TWHEEL_ID_ANY;
 	bool new = op->flags & TWHEEL_ARM_NEW, move = op->flags & TWHEEL_ARM_MOVE;
+	bool keep = op->flags & TWHEEL_ARM_KEEP;
 
-	if (op->flags >= 16)
+	if (op->flags >= 32)
 		return -EOPNOTSUPP;
 	/* Nobody maps words here. */
 	if (op->flags & TWHEEL_ARM_STORED) {
@@ -173,7 +174,8 @@ int ref_check_arm(const struct reference *r, const struct twheel_op *op)
 		return op->id >= r->capacity || op->count > TWHEEL_MAX_COUNT ? -ERANGE : 0;
 	}
 	if (op->reserved || (new && move) || (op->count && !op->interval) ||
-	    (any && (move || op->generation || !op->deadline)))
+	    (any && (move || keep || op->generation || !op->deadline)) ||
+	    (keep && (op->interval || op->slack || op->cookie || op->count)))
 		return -EINVAL;
 	if ((!any && op->id >= r->capacity) || op->count > TWHEEL_MAX_COUNT ||
 	    op->interval > KTIME_MAX || op->slack > KTIME_MAX)
@@ -212,11 +214,13 @@ int ref_arm(struct reference *r, struct twheel_op *op, u32 chosen, u64 now)
 	end(r, t, false);
 	t->generation = max(t->generation, r->trimmed);
 	t->generation = t->generation == ~0U ? 1 : t->generation + 1;
-	t->cookie = op->cookie;
 	t->deadline = deadline;
-	t->interval = op->interval;
-	t->count = op->count;
-	t->slack = kept_slack(op->slack / r->tick);
+	if (!(op->flags & TWHEEL_ARM_KEEP)) {
+		t->cookie = op->cookie;
+		t->interval = op->interval;
+		t->count = op->count;
+		t->slack = kept_slack(op->slack / r->tick);
+	}
 	if (deadline)
 		wait_for(r, t, now);
 	op->id = chosen;
@@ -334,6 +338,8 @@ void ref_commit(struct reference *r, const struct twheel_event *event, u64 now)
 	r->stats.delivered++;
 	r->stats.overruns += event->overruns;
 	if (event->flags & TWHEEL_EVENT_LAST) {
+		t->interval = 0;
+		t->count = 0;
 		end(r, t, true);
 		return;
 	}

@@ -822,9 +822,10 @@ static void count_run_out_read(void)
 static u32 consume_and(struct ring *ring, bool tell)
 {
 	u32 at = ring->header->head;
-	const struct twheel_entry *entry = &ring->page[0][at % 256];
+	const struct twheel_entry *page = ring->page[at % RING_MIN / ENTRIES_PER_PAGE];
+	const struct twheel_entry *entry = &page[at % ENTRIES_PER_PAGE];
 	struct twheel_word *word = word_of(&ts, entry->id);
-	u32 periods = (entry->flags >> TWHEEL_ENTRY_OVERRUNS) + 1;
+	u32 periods = entry->overruns + 1;
 	u64 next = entry->flags & TWHEEL_EVENT_LAST ? 0 :
 		   entry->deadline + periods * timer_of(&ts, entry->id)->interval;
 	bool counts = cmpxchg(&word->deadline, entry->deadline, next) == entry->deadline;

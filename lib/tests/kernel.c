@@ -113,7 +113,7 @@ static void unqueue(struct wheel *wheel, uint32_t id)
 
 static void count_down(struct timer *t, uint64_t periods)
 {
-	if (!t->count || kernel.uncounted)
+	if (!t->count)
 		return;
 	t->count -= periods < t->count ? periods : t->count;
 	if (!t->count)
@@ -198,10 +198,15 @@ static void post(struct wheel *wheel)
 		if (drop_stale(wheel))
 			continue;
 		entries[wheel->tail++ & (size - 1)] = (struct twheel_entry){
-			.id = id,
-			.flags = (last_event(t, overruns) ? TWHEEL_EVENT_LAST : 0) |
-				 (uint32_t)overruns << TWHEEL_ENTRY_OVERRUNS,
-			.deadline = t->tag,
+			.id		= id,
+			.generation	= t->generation,
+			.cookie		= t->cookie,
+			.deadline	= t->tag,
+			.fired		= kernel_now(),
+			.overruns	= overruns,
+			.flags		= last_event(t, overruns) ? TWHEEL_EVENT_LAST : 0,
+			.count		= t->count,
+			.interval	= t->interval,
 		};
 		unqueue(wheel, id);
 	}
@@ -272,7 +277,7 @@ static int choose_id(const struct wheel *wheel, uint32_t *id)
 static int arm(struct wheel *wheel, struct twheel_op *op)
 {
 	const uint32_t flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE |
-			       TWHEEL_ARM_STORED;
+			       TWHEEL_ARM_STORED | TWHEEL_ARM_KEEP;
 	enum twheel_state state;
 	uint64_t deadline;
 	struct timer *t;
@@ -282,6 +287,9 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 		return -EOPNOTSUPP;
 	if (op->reserved ||
 	    (op->count && !op->interval && !(op->flags & TWHEEL_ARM_STORED)))
+		return -EINVAL;
+	if (op->flags & TWHEEL_ARM_KEEP &&
+	    (op->interval || op->slack || op->cookie || op->count || id == TWHEEL_ID_ANY))
 		return -EINVAL;
 	if (id == TWHEEL_ID_ANY) {
 		if (op->flags & TWHEEL_ARM_MOVE || op->generation || !op->deadline)
@@ -327,10 +335,12 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 		deadline += kernel_now();
 	t->generation++;
 	t->delivered = false;
-	t->cookie = op->cookie;
-	t->interval = op->interval;
-	t->slack = op->slack;
-	t->count = op->count;
+	if (!(op->flags & TWHEEL_ARM_KEEP)) {
+		t->cookie = op->cookie;
+		t->interval = op->interval;
+		t->slack = op->slack;
+		t->count = op->count;
+	}
 	op->id = id;
 	op->generation = t->generation;
 	op->state = state;

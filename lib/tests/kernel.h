@@ -29,7 +29,6 @@
  * @step: events that one call gets done, whether they count or are stale; 0: all
  * @list_max: ids that a list or drain comes to before a signal does; 0: all
  * @clock_offset: ns that wheels are ahead of what the process reads of their clock
- * @uncounted: nothing is taken from a count
  * @hold: the next ioctl takes long, once; it has done all then, and this is false
  * @stored_fails: so many stored arms have no memory
  * @stored_fails_of: nor has one of the timer before this id, ever; 0: of none
@@ -54,7 +53,6 @@ struct kernel {
 	uint32_t	step;
 	uint32_t	list_max;
 	uint64_t	clock_offset;
-	bool		uncounted;
 	bool		hold;
 	uint32_t	stored_fails;
 	uint32_t	stored_fails_of;

@@ -271,28 +271,43 @@ struct twheel_word {
 /**
  * struct twheel_entry - an event in the ring
  * @id: the timer
- * @flags: TWHEEL_EVENT_*, and from TWHEEL_ENTRY_OVERRUNS on, in the upper 24
- *	bits, the periods that passed beyond this one until the entry was written;
- *	those after that are told by another event.  A periodic timer goes on
- *	at @deadline + (overruns + 1) * interval; its consumer stores that.
+ * @generation: as of struct twheel_event, and so are the others up to @flags
+ * @cookie: the same
  * @deadline: when it was due; what @deadline of its word must be
+ * @fired: when the wheel found it due
+ * @overruns: periods that passed beyond this one until the entry was written; those after
+ *	that are told by another event
+ * @flags: TWHEEL_EVENT_*
+ * @count: expirations that are left of a count-limited timer, this one included; else 0.  It
+ *	may be fewer by now: of what was told since the entry was written, GET tells
+ * @interval: of a periodic timer, else 0.  It goes on at @deadline + (@overruns + 1) *
+ *	@interval, unless this is the last event; its consumer stores that
+ * @reserved: 0
  *
  * Only the consumer knows which events have counted.  So of a timer with a count tell
  * the kernel of each that did, the last too: arm it with TWHEEL_ARM_STORED, and the
  * periods, @overruns + 1, in @count of struct twheel_op.  What was not told is not used
  * up, and the timer expires as many times more: so tell before its handler runs.
  *
- * LAST and the overruns are those of the arming that the entry was written for.  If the
- * timer was armed again since, for the same deadline, the entry counts, for the new arming:
- * who does that goes by the new arming's own interval and count.
+ * A timer may be armed again by a call for the very deadline that an entry has which is
+ * yet to be taken.  That one would count, and tell the cookie of the earlier arming.  So an
+ * entry is stale, too, if its @generation comes before that of the last such call, which
+ * has written another one: who arms timers by calls keeps what the calls return.  As
+ * generations go round, it does if the difference, signed, is less than 0.  The same thread
+ * arms and takes, or a lock sees to it that no claim and no such call happen at once.
  */
 struct twheel_entry {
 	__u32		id;
-	__u32		flags;
+	__u32		generation;
+	__aligned_u64	cookie;
 	__aligned_u64	deadline;
+	__aligned_u64	fired;
+	__aligned_u64	overruns;
+	__u32		flags;
+	__u32		count;
+	__aligned_u64	interval;
+	__aligned_u64	reserved;
 };
-
-#define TWHEEL_ENTRY_OVERRUNS	8
 
 /**
  * struct twheel_ring - the first page of the event ring
@@ -382,6 +397,11 @@ struct twheel_op {
  * the call succeeds all the same.
  */
 #define TWHEEL_ARM_STORED	(1U << 3)
+/*
+ * The timer keeps its interval, slack, cookie and count, which must be 0 here; one that has
+ * none is a one-shot.  Not with TWHEEL_ID_ANY.
+ */
+#define TWHEEL_ARM_KEEP		(1U << 4)
 
 /**
  * struct twheel_submit - many operations in one call (TWHEEL_IOC_SUBMIT)
