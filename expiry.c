@@ -510,7 +510,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		struct expiry_line *line = next_line(share);
 		struct timerqueue_node *first = timerqueue_getnext(&line->wheels), *second;
 		u64 now = clock_now(line->expirer->clock), woken = 0;
-		unsigned int budget = EXPIRY_TURN, cost = EXPIRY_VISIT, keep = 0;
+		unsigned int budget = EXPIRY_TURN, cost = EXPIRY_VISIT, left;
 		struct expiry_entry *entry;
 
 		if (has_to_rest(c, share, start))
@@ -523,15 +523,17 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		}
 		share->span = c->span;
 		list_move_tail(&share->list, &c->visited);
+		left = c->tokens - min(c->tokens, cost);
 		second = timerqueue_iterate_next(first);
 		if ((!second || second->expires > now) && !others_due(share, line)) {
 			bool alone = list_empty(&c->fresh) && list_is_singular(&c->visited);
 
 			budget = alone ? WHEEL_STEP : EXPIRY_SHARE;
-			/* Somebody may come yet. */
-			keep = alone ? EXPIRY_RESERVE : 0;
+			/* Somebody may come yet; who comes so late has what was left for that. */
+			if (alone && left > EXPIRY_RESERVE)
+				left -= EXPIRY_RESERVE;
 		}
-		budget = c->tokens > cost + keep ? min(budget, c->tokens - cost - keep) : 1;
+		budget = max(min(budget, left), 1U);
 		entry = container_of(first, struct expiry_entry, node);
 		share->visited = true;
 		/* The wheel may be closed before its lock is taken. */
@@ -613,8 +615,9 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	tokens = c->tokens;
 	began = pass(c, start, began);
 	/*
-	 * The hrtimer of a wheel that was disarmed fires for nothing, and who disarms one after
-	 * the other is in the middle of that.  It makes no span longer for others.
+	 * An interrupt that has found nothing to visit is not counted.  Whoever arms a wheel for
+	 * a moment and disarms it again causes one each time, and would make the span longer for
+	 * everybody else.
 	 */
 	if (c->tokens != tokens) {
 		c->spent += own_since(began) + call;

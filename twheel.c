@@ -187,10 +187,10 @@ static void twheel_program(struct twheel *tw, u64 now)
 }
 
 /*
- * Hand on the events that have come since this was called last; to the ring, if they are
- * delivered in one, at most so many.  Returns whether whoever waits has to be woken.
+ * Hand on the events that have come since this was called last: to the ring, if they are
+ * delivered in one, at most so many.
  */
-static bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
+static void twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
 {
 	bool news = tw->timers.news;
 
@@ -198,7 +198,15 @@ static bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 	tw->timers.news = false;
 	if (tw->ring.header)
 		news = ring_post(&tw->ring, &tw->timers, now, most);
-	news |= tw->untold;
+	tw->untold |= news;
+}
+
+/* Have events come that nobody was woken for yet?  Then the caller wakes who waits. */
+static bool twheel_tell_news(struct twheel *tw, u64 now)
+{
+	bool news = tw->untold;
+
+	lockdep_assert_held(&tw->lock);
 	tw->untold = false;
 	if (news) {
 		tw->told = now;
@@ -207,20 +215,19 @@ static bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 	return news;
 }
 
-/* The same in a poll. */
+/* Hand events on; returns whether whoever waits has to be woken. */
+static bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
+{
+	twheel_hand_on(tw, now, most);
+	return twheel_tell_news(tw, now);
+}
+
+/* The same in a poll, which may leave it to softirq to wake. */
 static bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most)
 {
-	u64 told = tw->told;
-
-	if (!twheel_deliver(tw, now, most))
-		return false;
-	/* If the clock was set back, it is long ago. */
-	if (now - told >= POLL_PAUSE)
-		return true;
-	tw->told = told;
-	tw->wakeups--;
-	tw->untold = true;
-	return false;
+	twheel_hand_on(tw, now, most);
+	/* If the clock was set back since, the difference is a huge number. */
+	return now - tw->told >= POLL_PAUSE && twheel_tell_news(tw, now);
 }
 
 /* Of a step, what is for the timers to be found; the rest is for the ring. */

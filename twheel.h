@@ -23,7 +23,7 @@
  * @closing: nothing is to be queued any more; @lock
  * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
  *	one; @lock
- * @untold: a poll has found events, and softirq is to wake who else waits; @lock
+ * @untold: events have come for which nobody was woken yet; @lock
  * @interrupts: times that softirq turned the wheel; @lock
  * @idle_interrupts: those that found nothing due; @lock
  * @steps: times that a caller did; @lock

@@ -56,7 +56,10 @@
 #define WHEEL_CHUNK_SHIFT	8
 #define WHEEL_CHUNK_TIMERS	256U
 
-/* A cost of one tick: what is done to a timer may take less than a tick, or many. */
+/*
+ * The cost of what takes one tick.  Costs are told in parts of a tick, because to bring a timer
+ * down takes much less than a tick of 1 ms, and many ticks of 1 ns.
+ */
 #define WHEEL_COST_ONE		BIT_ULL(20)
 
 /* Lists in a slot: walking eight at a time overlaps their cache misses. */

@@ -40,6 +40,44 @@ static inline void be(uid_t uid)
 	CHILD_CHECK(!prctl(PR_SET_PDEATHSIG, SIGKILL));
 }
 
+/*
+ * A child that works beside the test: returns 0 in it, with @ready to tell by child_ready()
+ * that it has begun; in the test its pid, once it has; -1: it has not.
+ */
+static inline pid_t fork_beside(int *ready)
+{
+	int pipes[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(pipes))
+		return -1;
+	pid = fork();
+	*ready = pipes[1];
+	if (!pid)
+		return 0;
+	close(pipes[1]);
+	if (read(pipes[0], &byte, 1) != 1)
+		pid = -1;
+	close(pipes[0]);
+	return pid;
+}
+
+static inline void child_ready(int ready)
+{
+	CHILD_CHECK(write(ready, "", 1) == 1);
+}
+
+/* Such a child has lived until now; end it. */
+static inline bool child_end(pid_t pid)
+{
+	bool lives = !waitpid(pid, NULL, WNOHANG);
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return lives;
+}
+
 /* Pass a descriptor as a broker does. */
 static inline int fd_pass(int to, int fd)
 {

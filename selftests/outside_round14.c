@@ -19,7 +19,6 @@ static void wake_many_of_each(int ready)
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 	struct twheel_event ev;
 	int fd[WHEELS], epoll;
-	char byte = 0;
 	__u64 start;
 
 	CHILD_CHECK(!setrlimit(RLIMIT_NOFILE, &files));
@@ -34,7 +33,7 @@ static void wake_many_of_each(int ready)
 		for (int j = 0; j < WHEELS; j++)
 			CHILD_CHECK(!epoll_ctl(epoll, EPOLL_CTL_ADD, fd[j], &event));
 	}
-	CHILD_CHECK(write(ready, &byte, 1) == 1);
+	child_ready(ready);
 	for (;;) {
 		start = (now_ns() / (100 * MSEC) + 2) * 100 * MSEC;
 		for (int i = 0; i < WHEELS; i++)
@@ -54,18 +53,15 @@ TEST(wake_ups_of_many_wheels_put_off_nobody_else)
 	enum { NR = 1500 };
 	__u64 first, late, latest = 0;
 	struct twheel_event ev;
-	int ready[2], fd;
-	char byte;
+	int ready, fd;
 	pid_t pid;
 
 	if (!getenv("TWHEEL_COUNTED") || getuid())
 		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
-	ASSERT_EQ(0, pipe(ready));
-	pid = fork();
+	pid = fork_beside(&ready);
 	if (!pid)
-		wake_many_of_each(ready[1]);
+		wake_many_of_each(ready);
 	ASSERT_LT(0, pid);
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
 	fd = wheel_open(0);
 	ASSERT_LE(0, fd);
 	first = (now_ns() / MSEC + 30) * MSEC;
@@ -77,8 +73,7 @@ TEST(wake_ups_of_many_wheels_put_off_nobody_else)
 		if (late > latest)
 			latest = late;
 	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	EXPECT_TRUE(child_end(pid));
 	TH_LOG("late by %llu us at most", latest / USEC);
 	/* Some wake-ups, for softirq that goes on for long is left to a thread. */
 	EXPECT_GE(4 * MSEC, latest);

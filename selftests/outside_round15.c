@@ -39,7 +39,6 @@ static void attack(int ready, bool disarm, __u64 due)
 	struct twheel_setup many = { .capacity = TIMERS };
 	int fd[WHEELS], behind = wheel_open(O_NONBLOCK);
 	__u64 tick[WHEELS];
-	char byte = 0;
 
 	CHILD_CHECK(behind >= 0);
 	for (int i = 0; i < WHEELS; i++) {
@@ -59,7 +58,7 @@ static void attack(int ready, bool disarm, __u64 due)
 		CHILD_CHECK(!set_up(fd[i], &setup));
 		tick[i] = setup.tick;
 	}
-	CHILD_CHECK(write(ready, &byte, 1) == 1);
+	child_ready(ready);
 	if (disarm)
 		arm_and_disarm(fd, tick);
 	for (;;)
@@ -104,18 +103,15 @@ TEST_F(late, a_user_who_comes_late_does_not_wait_for_the_next_span)
 	/* The slot is opened a slot of its level ahead, and takes five seconds from then on. */
 	__u64 due = now_ns() + 10 * SEC, late[NR];
 	struct twheel_event ev;
-	int ready[2], fd;
-	char byte;
+	int ready, fd;
 	pid_t pid;
 
 	if (!getenv("TWHEEL_COUNTED") || getuid())
 		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
-	ASSERT_EQ(0, pipe(ready));
-	pid = fork();
+	pid = fork_beside(&ready);
 	if (!pid)
-		attack(ready[1], variant->disarm, due);
+		attack(ready, variant->disarm, due);
 	ASSERT_LT(0, pid);
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
 	ASSERT_GT(due - 4 * SEC, now_ns());
 	sleep_until(due - 4 * SEC);
 	fd = wheel_open(0);
@@ -127,9 +123,7 @@ TEST_F(late, a_user_who_comes_late_does_not_wait_for_the_next_span)
 		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
 		late[i] = ev.fired - deadline;
 	}
-	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	EXPECT_TRUE(child_end(pid));
 	qsort(late, NR, sizeof(*late), by_lateness);
 	TH_LOG("late by %llu us, and at p90 %llu", late[NR / 2] / USEC, late[NR * 9 / 10] / USEC);
 	EXPECT_GE(60 * USEC, late[NR * 9 / 10]);

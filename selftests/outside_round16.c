@@ -20,59 +20,87 @@ static void store_all(const struct shared *s)
 }
 
 /* Ask of a wheel by so many names in one call, again and again. */
-static void poll_by_many_names(int wheel, int ready)
+static void poll_by_names(int wheel, int names, int ready)
 {
-	const struct rlimit files = { NAMES + 100, NAMES + 100 };
+	const struct rlimit files = { names + 100, names + 100 };
 	struct epoll_event event = { .events = EPOLLIN };
 	static struct epoll_event events[NAMES];
 	int epoll = epoll_create1(0), fd;
-	char byte = 0;
 
 	CHILD_CHECK(!setrlimit(RLIMIT_NOFILE, &files));
-	for (int i = 0; i < NAMES; i++) {
+	for (int i = 0; i < names; i++) {
 		fd = dup(wheel);
 		CHILD_CHECK(fd >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
 	}
-	CHILD_CHECK(write(ready, &byte, 1) == 1);
+	child_ready(ready);
 	for (;;)
-		epoll_wait(epoll, events, NAMES, 0);
+		epoll_wait(epoll, events, names, 0);
 }
 
-/* It wakes the others once in a while only, and who is killed does not go on with it. */
-TEST(a_poll_by_many_names_can_be_killed)
+FIXTURE(polled)
 {
-	pid_t storing, polling;
-	__u64 start, took;
 	struct shared s;
-	int ready[2];
-	char byte;
+	pid_t storing, polling;
+};
 
+FIXTURE_VARIANT(polled)
+{
+	int	names;
+};
+
+FIXTURE_VARIANT_ADD(polled, by_some)
+{
+	.names = 100,
+};
+
+FIXTURE_VARIANT_ADD(polled, by_many)
+{
+	.names = NAMES,
+};
+
+FIXTURE_SETUP(polled)
+{
+	int ready;
+
+	ASSERT_EQ(0, shared_open(&self->s, TIMERS, 0, 0));
+	for (int i = 0; i < TIMERS; i++)
+		ASSERT_EQ(0, arm_at(self->s.fd, i, 1, 0));
+	self->polling = fork_beside(&ready);
+	if (!self->polling)
+		poll_by_names(self->s.fd, variant->names, ready);
+	ASSERT_LT(0, self->polling);
+	self->storing = fork();
+	if (!self->storing)
+		store_all(&self->s);
+	ASSERT_LT(0, self->storing);
+}
+
+FIXTURE_TEARDOWN(polled)
+{
+	EXPECT_TRUE(child_end(self->storing));
+	shared_close(&self->s);
+}
+
+/* A poll wakes the others once in a while only, and who is killed does not go on with it. */
+TEST_F(polled, wakes_seldom_and_can_be_killed)
+{
+	struct twheel_stats before, after;
+	__u64 start = now_ns(), polled, took;
+
+	ASSERT_EQ(0, wheel_stats(self->s.fd, &before));
+	sleep_until(start + 500 * MSEC);
+	ASSERT_EQ(0, wheel_stats(self->s.fd, &after));
+	polled = now_ns() - start;
+	start = now_ns();
+	EXPECT_TRUE(child_end(self->polling));
+	took = now_ns() - start;
+	TH_LOG("%llu wake-ups in %llu ms; %llu ms from SIGKILL to its end",
+	       after.wakeups - before.wakeups, polled / MSEC, took / MSEC);
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "needs two processors");
-	ASSERT_EQ(0, pipe(ready));
-	ASSERT_EQ(0, shared_open(&s, TIMERS, 0, 0));
-	for (int i = 0; i < TIMERS; i++)
-		ASSERT_EQ(0, arm_at(s.fd, i, 1, 0));
-	polling = fork();
-	if (!polling)
-		poll_by_many_names(s.fd, ready[1]);
-	ASSERT_LT(0, polling);
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
-	storing = fork();
-	if (!storing)
-		store_all(&s);
-	ASSERT_LT(0, storing);
-	sleep_until(now_ns() + 500 * MSEC);
-	EXPECT_EQ(0, waitpid(polling, NULL, WNOHANG));
-	start = now_ns();
-	kill(polling, SIGKILL);
-	waitpid(polling, NULL, 0);
-	took = now_ns() - start;
-	kill(storing, SIGKILL);
-	waitpid(storing, NULL, 0);
-	TH_LOG("%llu ms from SIGKILL to its end", took / MSEC);
+	/* One in a millisecond by polls, and one in each span of softirq. */
+	EXPECT_GE(5 * (polled / MSEC + 1), after.wakeups - before.wakeups);
 	EXPECT_GE(SEC, took);
-	shared_close(&s);
 }
 
 TEST_HARNESS_MAIN

@@ -149,7 +149,6 @@ static void wake_many(int ready)
 	struct epoll_event event = { .events = EPOLLIN };
 	struct twheel_event ev;
 	int fd, epoll;
-	char byte = 0;
 
 	CHILD_CHECK(!setrlimit(RLIMIT_NOFILE, &files));
 	fd = wheel_open(0);
@@ -161,7 +160,7 @@ static void wake_many(int ready)
 		CHILD_CHECK(!epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
 	}
 	CHILD_CHECK(!arm_every(fd, 1, now_ns() + MSEC, MSEC, 0));
-	CHILD_CHECK(write(ready, &byte, 1) == 1);
+	child_ready(ready);
 	for (;;)
 		wheel_read(fd, &ev, 1);
 }
@@ -175,18 +174,15 @@ TEST(wake_ups_put_off_nobody_else)
 	enum { NR = 200, AHEAD = 3 * MSEC };
 	__u64 late[NR], deadline;
 	struct twheel_event ev;
-	int ready[2], fd;
-	char byte;
+	int ready, fd;
 	pid_t pid;
 
 	if (!getenv("TWHEEL_COUNTED") || getuid())
 		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
-	ASSERT_EQ(0, pipe(ready));
-	pid = fork();
+	pid = fork_beside(&ready);
 	if (!pid)
-		wake_many(ready[1]);
+		wake_many(ready);
 	ASSERT_LT(0, pid);
-	ASSERT_EQ(1, read(ready[0], &byte, 1));
 	fd = wheel_open(0);
 	ASSERT_LE(0, fd);
 	for (int i = 0; i < NR; i++) {
@@ -195,8 +191,7 @@ TEST(wake_ups_put_off_nobody_else)
 		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
 		late[i] = ev.fired - deadline;
 	}
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	EXPECT_TRUE(child_end(pid));
 	qsort(late, NR, sizeof(*late), by_lateness);
 	TH_LOG("late by %llu us, and at p99 %llu", late[NR / 2] / USEC, late[NR * 99 / 100] / USEC);
 	/* A tick, and two of these wake-ups. */
