@@ -118,7 +118,7 @@ TEST(an_edge_comes_behind_any_number_of_events)
 	enum { NR = 1500 };
 	struct twheel_event ev;
 	struct shared s;
-	int epoll;
+	int epoll, n;
 
 	ASSERT_EQ(0, shared_open(&s, 4096, 0, 0));
 	epoll = epoll_create1(0);
@@ -133,8 +133,12 @@ TEST(an_edge_comes_behind_any_number_of_events)
 	for (__u32 i = 0; i < NR; i++)
 		cancel_by_store(&s, i);
 	ASSERT_EQ(0, arm_in(s.fd, NR, 20 * MSEC, 1));
-	EXPECT_EQ(EPOLLIN, epoll_get(epoll, NEVER_MS));
-	EXPECT_EQ(1, wheel_read(s.fd, &ev, 1));
+	/* An edge may have been for what is stale by now, so it is read until EAGAIN. */
+	do {
+		ASSERT_EQ(EPOLLIN, epoll_get(epoll, NEVER_MS));
+		n = wheel_read(s.fd, &ev, 1);
+	} while (n == -EAGAIN);
+	EXPECT_EQ(1, n);
 	EXPECT_EQ(NR, ev.id);
 	close(epoll);
 	shared_close(&s);
@@ -364,7 +368,10 @@ TEST(dear_interrupts_are_fewer)
 		__atomic_store_n(&all.pause, true, __ATOMIC_RELAXED);
 		sleep_until(now_ns() + window / 4);
 		before = flag(&all.count);
+		/* Those of the host, and of a storm of signals. */
+		interrupts += timer_interrupts();
 		sleep_until(now_ns() + window);
+		interrupts -= timer_interrupts();
 		alone += flag(&all.count) - before;
 		__atomic_store_n(&all.pause, false, __ATOMIC_RELAXED);
 		sleep_until(now_ns() + window / 4);
@@ -379,7 +386,7 @@ TEST(dear_interrupts_are_fewer)
 		pthread_join(thread[i], NULL);
 	interrupts = interrupts * (long long)SEC / (rounds * window);
 	ASSERT_LT(0, alone);
-	TH_LOG("%llu %% of the processor left, with %lld interrupts/s", 100 * beside / alone,
+	TH_LOG("%llu %% of the processor left, with %lld interrupts/s more", 100 * beside / alone,
 	       interrupts);
 	/* Where they are cheap there may be more. */
 	EXPECT_TRUE(100 * beside >= 80 * alone || interrupts <= 3500);

@@ -66,7 +66,7 @@ static bool add_words(void)
 
 static bool add_ring(void)
 {
-	u32 pages = shape.ring_entries / WORDS_PER_PAGE;
+	u32 pages = shape.ring_entries / ENTRIES_PER_PAGE;
 
 	header = host_alloc(TWHEEL_RING_HEADER + (size_t)pages * WORDS_PAGE);
 	ring.page = host_alloc(pages * sizeof(*ring.page));
