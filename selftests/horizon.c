@@ -139,7 +139,7 @@ TEST_F(shape, many_deadlines_to_the_tick)
 	struct twheel_stats s;
 	bool seen[NR] = {};
 	__u32 seed = 4711;
-	int i, n, left, exact = 0;
+	int i, n, left, exact = 0, late = 0;
 
 	for (i = 0; i < NR; i++) {
 		deadline[i] = clock_ns(self->setup.clock) + MSEC +
@@ -175,13 +175,17 @@ TEST_F(shape, many_deadlines_to_the_tick)
 			EXPECT_GE((when > touched ? when : touched) + most, ev[i].fired)
 				TH_LOG("due at %llu, fired %lld ns later, %llu interrupts", when,
 				       (long long)(ev[i].fired - when), interrupts);
+			late += !on_time(ev[i].fired, when, touched);
 			EXPECT_LE(last, ev[i].fired);
 			last = ev[i].fired;
 		}
 		touched = clock_ns(self->setup.clock);
 	}
-	if (!variant->late)
-		EXPECT_LT(NR / 2, exact);
+	if (!variant->late) {
+		EXPECT_LT(NR * 3 / 4, exact);
+		/* Few have to wait for more than the gap between two interrupts. */
+		EXPECT_GE(NR / 50, late);
+	}
 }
 
 /* For decades there is the one wheel. */

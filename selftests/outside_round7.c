@@ -133,11 +133,13 @@ TEST(an_edge_comes_behind_any_number_of_events)
 	for (__u32 i = 0; i < NR; i++)
 		cancel_by_store(&s, i);
 	ASSERT_EQ(0, arm_in(s.fd, NR, 20 * MSEC, 1));
-	/* An edge may have been for what is stale by now, so it is read until EAGAIN. */
-	do {
+	ASSERT_EQ(EPOLLIN, epoll_get(epoll, NEVER_MS));
+	n = wheel_read(s.fd, &ev, 1);
+	/* One edge may have been for what is stale by now, all of which the read has dropped. */
+	if (n == -EAGAIN) {
 		ASSERT_EQ(EPOLLIN, epoll_get(epoll, NEVER_MS));
 		n = wheel_read(s.fd, &ev, 1);
-	} while (n == -EAGAIN);
+	}
 	EXPECT_EQ(1, n);
 	EXPECT_EQ(NR, ev.id);
 	close(epoll);
@@ -368,7 +370,7 @@ TEST(dear_interrupts_are_fewer)
 		__atomic_store_n(&all.pause, true, __ATOMIC_RELAXED);
 		sleep_until(now_ns() + window / 4);
 		before = flag(&all.count);
-		/* Those of the host, and of a storm of signals. */
+		/* Those of the kernel itself, and of a storm of signals, are not the wheels'. */
 		interrupts += timer_interrupts();
 		sleep_until(now_ns() + window);
 		interrupts -= timer_interrupts();
@@ -389,7 +391,7 @@ TEST(dear_interrupts_are_fewer)
 	TH_LOG("%llu %% of the processor left, with %lld interrupts/s more", 100 * beside / alone,
 	       interrupts);
 	/* Where they are cheap there may be more. */
-	EXPECT_TRUE(100 * beside >= 80 * alone || interrupts <= 3500);
+	EXPECT_TRUE(100 * beside >= 80 * alone || interrupts <= 3000);
 	for (i = 0; i < ARRAY_SIZE(all.wheel); i++)
 		shared_close(&all.wheel[i].s);
 }
