@@ -391,20 +391,20 @@ static bool twheel_readable(struct twheel *tw, bool *sure)
 			return readable;
 		cond_resched();
 	}
-	/* Who is killed needs no answer, and waits for none. */
-	if (fatal_signal_pending(current))
-		*sure = true;
 	return false;
 }
 
 /*
  * May a read that is about to sleep stay awake?  Also if it is not sure that there is an
- * event: it goes on to look for one, and may be interrupted.
+ * event: it goes on to look for one, and may be interrupted.  A killed one goes to sleep,
+ * which ends it.
  */
 static bool twheel_may_read(struct twheel *tw)
 {
 	bool sure;
 
+	if (fatal_signal_pending(current))
+		return false;
 	return twheel_readable(tw, &sure) || !sure;
 }
 
@@ -1347,7 +1347,9 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 
 /*
  * Poll does not take long.  What it does not come to is left to the read of who does not sleep
- * there; else to softirq, which wakes the caller if there is an event.
+ * there; else to softirq, which wakes the caller if there is an event.  A killed caller, which
+ * does not look to the end, must not say that there is nothing: an epoll that it shares with
+ * others would then not tell them of an event that waits.
  */
 static __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
@@ -1361,7 +1363,7 @@ static __poll_t twheel_poll(struct file *file, poll_table *wait)
 	if (sure)
 		return 0;
 	/* As a read will see it, unless fcntl changes it meanwhile. */
-	if (data_race(file->f_flags) & O_NONBLOCK)
+	if ((data_race(file->f_flags) & O_NONBLOCK) || fatal_signal_pending(current))
 		return EPOLLIN | EPOLLRDNORM;
 	now = twheel_begin(tw);
 	tw->sought = true;

@@ -399,7 +399,8 @@ struct twheel_op {
 #define TWHEEL_ARM_STORED	(1U << 3)
 /*
  * The timer keeps its interval, slack, cookie and count, which must be 0 here; one that has
- * none is a one-shot.  Not with TWHEEL_ID_ANY.
+ * none is a one-shot.  What an idle timer keeps goes with its memory, so beside a
+ * TWHEEL_IOC_TRIM use it with TWHEEL_ARM_MOVE.  Not with TWHEEL_ID_ANY.
  */
 #define TWHEEL_ARM_KEEP		(1U << 4)
 
@@ -536,8 +537,9 @@ struct twheel_stats {
  * @freed: out: bytes
  *
  * Frees the memory of timers that are not armed, in chunks of 256 neighbours of which
- * none is, without closing the wheel.  The memory of words stays.  Generations go
- * on: no handle of an earlier arming fits a later one.  A signal that kills ends it, and
+ * none is, without closing the wheel.  With it goes what TWHEEL_ARM_KEEP would keep of
+ * them.  The memory of words stays.  Generations go on: no handle of an earlier arming
+ * fits a later one.  A signal that kills ends it, and
  * what other threads arm meanwhile may keep chunks that could be freed: call it again.
  */
 struct twheel_trim {
