@@ -6,11 +6,61 @@
  * comes here: memory is added in chunks for 256 timers, and in levels, and is never
  * copied or moved.  Words need theirs before the first store, so setup takes it.
  *
- * All of it is charged to the cgroup of the caller, and counted for the wheel's user.
+ * All of it is charged to the cgroup of the caller, and counted for the wheel's user, who is
+ * the first that needs some.
  */
 #include <linux/sched/signal.h>
 
 #include "memory.h"
+
+/*
+ * The wheel is about to be used: it belongs to the caller's user, whoever has opened it.
+ * That is for good when it has memory, which is taken in that user's name; until
+ * then there is nothing that would have to be counted anew.
+ */
+static int take_over(struct twheel *tw)
+{
+	struct twheel_user *user = tw->user;
+	kuid_t uid = user_current();
+	int ret;
+
+	lockdep_assert_held(&tw->grow);
+	if (uid_eq(uid, user->uid))
+		return user_add_shares(user);
+	user = user_get(uid);
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	ret = user_add_shares(user);
+	if (ret) {
+		user_put(user);
+		return ret;
+	}
+	twheel_lock(tw);
+	swap(tw->user, user);
+	twheel_unlock(tw);
+	user_put(user);
+	return 0;
+}
+
+/**
+ * memory_begin() - take @grow, to give memory to a wheel
+ * @tw: the wheel
+ *
+ * The wheel's user pays for that, who stays the same as long as @grow is held.
+ *
+ * Return: 0, or -EINTR, -ENOMEM, -EDQUOT without @grow.  Sleeps.
+ */
+TWHEEL_PART int memory_begin(struct twheel *tw)
+{
+	int ret = mutex_lock_killable(&tw->grow);
+
+	if (ret || tw->used)
+		return ret;
+	ret = take_over(tw);
+	if (ret)
+		mutex_unlock(&tw->grow);
+	return ret;
+}
 
 /**
  * struct supply - memory for a chunk of timers, before the wheel has it
@@ -89,14 +139,7 @@ static int add_level(struct twheel *tw)
 	return 0;
 }
 
-/**
- * memory_grow() - give a wheel what an arm has told that it needs
- * @tw: the wheel, of the user who pays
- * @need: what timers_arm() says
- *
- * Return: 0: try again; -ENOMEM or -EDQUOT.  Sleeps.
- */
-TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
+static int add(struct twheel *tw, const struct timers_need *need)
 {
 	lockdep_assert_held(&tw->grow);
 	switch (need->what) {
@@ -108,6 +151,29 @@ TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
 		return add_level(tw);
 	}
 	return 0;
+}
+
+/**
+ * memory_grow() - give a wheel what an arm has told that it needs
+ * @tw: the wheel
+ * @need: what timers_arm() says
+ *
+ * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
+ */
+TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
+{
+	int ret;
+
+	cond_resched();
+	/* A search for an id may take millions of steps, one for each 64 of them. */
+	if (need->what == TIMERS_NEED_NOTHING)
+		return fatal_signal_pending(current) ? -EINTR : 0;
+	ret = memory_begin(tw);
+	if (ret)
+		return ret;
+	ret = add(tw, need);
+	mutex_unlock(&tw->grow);
+	return ret;
 }
 
 /* A page of words, and the chunk of their timers. */

@@ -15,6 +15,21 @@
 #include "timers.h"
 #include "users.h"
 
+/*
+ * A page of words is a page: kernels with others have wheels that are used by calls
+ * alone.
+ */
+#define HAVE_WORDS	(PAGE_SIZE == WORDS_PAGE)
+
+/* Where they are mapped from; room for TWHEEL_MAX_CAPACITY words. */
+#define WORDS_OFFSET	0x10000000UL
+#define RING_OFFSET	0x20000000UL
+
+/* Records copied at a time between the kernel and a program. */
+#define COPY_MAX	64
+
+static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
+
 /**
  * struct twheel - an open file of the device: a wheel
  * @lock: protects what says so; taken by twheel_lock(), and in softirq as it is; held
@@ -97,6 +112,17 @@ static inline void twheel_unlock(struct twheel *tw)
 		spin_unlock(&tw->lock);
 	else
 		spin_unlock_bh(&tw->lock);
+}
+
+/* Do events go to a ring?  A setup may come at any time, also while a read waits. */
+static inline bool twheel_has_ring(struct twheel *tw)
+{
+	bool ring;
+
+	twheel_lock(tw);
+	ring = tw->ring.header;
+	twheel_unlock(tw);
+	return ring;
 }
 
 #endif /* TWHEEL_H */

@@ -28,5 +28,8 @@
 #include "users.c"
 #include "expiry.c"
 #include "memory.c"
+#include "turn.c"
+#include "events.c"
+#include "ioctls.c"
 #include "twheel.c"
 #endif

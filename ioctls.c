@@ -1,0 +1,727 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the ioctls do with what a stranger passes in.
+ *
+ * Whatever a stranger can make long gives way and looks at signals after each
+ * step, and has done something for good in each.  But an arm that is to move a timer with a
+ * word begins anew when a store comes between: then it is the store that was done.
+ */
+#include <linux/capability.h>
+#include <linux/nospec.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "compat/kernel.h"
+
+#include "ioctls.h"
+#include "memory.h"
+#include "turn.h"
+
+static_assert(sizeof(struct twheel_event) == 48);
+static_assert(sizeof(struct twheel_features) == 64);
+static_assert(sizeof(struct twheel_setup) == 80);
+static_assert(sizeof(struct twheel_op) == 64);
+static_assert(sizeof(struct twheel_submit) == 32);
+static_assert(sizeof(struct twheel_timer) == 64);
+static_assert(sizeof(struct twheel_list) == 32);
+static_assert(sizeof(struct twheel_stats) == 120);
+static_assert(sizeof(struct twheel_trim) == 8);
+
+/* Arm, cancel and submit */
+
+static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
+			struct timers_need *need)
+{
+	struct timers *ts = &tw->timers;
+	int ret;
+
+	switch (op->opcode) {
+	case TWHEEL_OP_ARM:
+		ret = timers_check_arm(ts, op);
+		/* Nobody tells when an event was taken from the ring, and the id is free. */
+		if (!ret && op->id == TWHEEL_ID_ANY && tw->ring.header)
+			ret = -EOPNOTSUPP;
+		/* Without a ring the kernel hands out the events, and counts by itself. */
+		if (!ret && op->flags & TWHEEL_ARM_STORED && op->count && !tw->ring.header)
+			ret = -EINVAL;
+		return ret ? ret : timers_arm(ts, op, now, need);
+	case TWHEEL_OP_CANCEL:
+		ret = timers_check_cancel(ts, op);
+		return ret ? ret : timers_cancel(ts, op);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Carry out at most COPY_MAX operations; each gets its result. */
+static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
+{
+	struct timers *ts = &tw->timers;
+	struct timers_need need = {};
+	bool news, more = false;
+	unsigned int i = 0;
+	u64 now;
+	int ret;
+
+	while (i < nr) {
+		now = twheel_begin(tw);
+		timers_prefetch_first(ts, &ops[i], nr - i);
+		for (; i < nr; i++) {
+			timers_prefetch_later(ts, &ops[i], nr - i);
+			ret = twheel_do_op(tw, &ops[i], now, &need);
+			if (ret == -EAGAIN)
+				break;
+			ops[i].result = ret;
+		}
+		/* No more than a step in all. */
+		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
+		more = tw->ring.header && !news && ring_more(&tw->ring, ts);
+		twheel_end(tw, now, news);
+		if (i == nr)
+			break;
+		ret = memory_grow(tw, &need);
+		if (ret)
+			ops[i++].result = ret;
+	}
+	/* Stale events are in front of those that the consumer calls for. */
+	if (more)
+		twheel_fill_ring(tw);
+}
+
+/* Which of the operations leave the id to the kernel, as bits. */
+static u64 chosen_ids(const struct twheel_op *ops, unsigned int nr)
+{
+	u64 chosen = 0;
+
+	static_assert(COPY_MAX <= 64);
+	for (unsigned int i = 0; i < nr; i++)
+		if (ops[i].id == TWHEEL_ID_ANY)
+			chosen |= BIT_ULL(i);
+	return chosen;
+}
+
+/*
+ * The daemon could not be told the results of these.  It knows of its own ids,
+ * but a timer with an id that the kernel chose would be lost to it.
+ */
+static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
+			unsigned int nr, u64 chosen)
+{
+	u64 now = twheel_begin(tw);
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct twheel_op op = { .id = ops[i].id, .generation = ops[i].generation };
+
+		if (chosen & BIT_ULL(i) && !ops[i].result)
+			timers_cancel(&tw->timers, &op);
+	}
+	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
+}
+
+static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
+{
+	if (op->opcode)
+		return -EINVAL;
+	op->opcode = opcode;
+	twheel_do_ops(tw, op, 1);
+	op->opcode = 0;
+	return op->result;
+}
+
+static int twheel_arm(struct twheel *tw, union twheel_arg *arg)
+{
+	return twheel_single(tw, &arg->op, TWHEEL_OP_ARM);
+}
+
+/* The caller could not be told which id the kernel has chosen. */
+static void twheel_undo_arm(struct twheel *tw, const union twheel_arg *arg)
+{
+	twheel_undo(tw, &arg->op, 1, 1);
+}
+
+static int twheel_cancel(struct twheel *tw, union twheel_arg *arg)
+{
+	return twheel_single(tw, &arg->op, TWHEEL_OP_CANCEL);
+}
+
+/* Of @nr records of @size bytes, how many were copied in full if @left bytes were not? */
+static unsigned int copied_in_full(unsigned int nr, size_t size, size_t left)
+{
+	return nr - DIV_ROUND_UP(left, size);
+}
+
+/*
+ * What an operation writes back: its last 16 bytes.  Operations must not be
+ * carried out if their results have no place to go, so these are first written
+ * as they were read.
+ */
+#define RESULT_SIZE	(sizeof(struct twheel_op) - offsetof(struct twheel_op, id))
+
+static bool result_writable(struct twheel_op __user *user, const struct twheel_op *op)
+{
+	return !copy_to_user(&user->id, &op->id, RESULT_SIZE);
+}
+
+/* For how many of the operations can results be written? */
+static unsigned int results_writable(struct twheel_op __user *array,
+				     const struct twheel_op *ops, unsigned int nr)
+{
+	unsigned int n;
+
+	/* A copy's worth touches two pages at the most. */
+	static_assert((COPY_MAX - 1) * sizeof(*ops) + RESULT_SIZE <= PAGE_SIZE);
+	if (result_writable(array, ops) && result_writable(array + nr - 1, ops + nr - 1))
+		return nr;
+	for (n = 0; n < nr; n++)
+		if (!result_writable(array + n, ops + n))
+			break;
+	return n;
+}
+
+/* Tell the results; returns how many could be. */
+static unsigned int write_results(struct twheel_op __user *array,
+				  const struct twheel_op *ops, unsigned int nr)
+{
+	unsigned int n = 0;
+
+	if (!user_write_access_begin(array, nr * sizeof(*ops)))
+		return 0;
+	for (; n < nr; n++) {
+		unsafe_put_user(ops[n].id, &array[n].id, out);
+		unsafe_put_user(ops[n].generation, &array[n].generation, out);
+		unsafe_put_user(ops[n].state, &array[n].state, out);
+		unsafe_put_user(ops[n].result, &array[n].result, out);
+	}
+out:
+	user_write_access_end();
+	return n;
+}
+
+static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
+{
+	struct twheel_submit *submit = &arg->submit;
+	struct twheel_op __user *array = u64_to_user_ptr(submit->ops);
+	const size_t size = sizeof(struct twheel_op);
+	struct twheel_op *ops;
+	unsigned int nr, told;
+	u64 chosen;
+
+	if (submit->flags)
+		return -EOPNOTSUPP;
+	if (submit->reserved || submit->op_size != size)
+		return -EINVAL;
+	if (submit->nr > TWHEEL_MAX_BATCH)
+		return -EOVERFLOW;
+	submit->done = 0;
+	submit->failed = 0;
+	if (!submit->nr) {
+		if (twheel_has_ring(tw))
+			twheel_fill_ring(tw);
+		return 0;
+	}
+	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_BRIEF);
+	if (!ops)
+		return -ENOMEM;
+
+	do {
+		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
+		nr = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
+		if (nr)
+			nr = results_writable(array, ops, nr);
+		if (!nr)
+			break;
+		chosen = chosen_ids(ops, nr);
+		twheel_do_ops(tw, ops, nr);
+		told = write_results(array, ops, nr);
+		/* Only if the array was unmapped meanwhile. */
+		if (unlikely(told < nr))
+			twheel_undo(tw, ops + told, nr - told, chosen >> told);
+		for (unsigned int i = 0; i < told; i++)
+			submit->failed += ops[i].result < 0;
+		submit->done += told;
+		array += told;
+		cond_resched();
+	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
+
+	kfree(ops);
+	return submit->done ? 0 : -EFAULT;
+}
+
+/* Get, list and drain */
+
+static int twheel_get(struct twheel *tw, union twheel_arg *arg)
+{
+	int ret;
+
+	twheel_lock(tw);
+	ret = timers_get(&tw->timers, &arg->timer, twheel_now(tw));
+	twheel_unlock(tw);
+	return ret;
+}
+
+/*
+ * Of @nr drained timers, @told have reached the caller.  Returns how many count; if those
+ * are less, the one behind them was armed or cancelled meanwhile, and what stands behind
+ * that is claimed still.
+ */
+static unsigned int twheel_drain_end(struct twheel *tw, const struct twheel_timer *records,
+				     unsigned int nr, unsigned int told, u32 claim)
+{
+	u64 now = twheel_begin(tw);
+	unsigned int count;
+
+	timers_undrain(&tw->timers, records + told, nr - told, claim, now);
+	count = timers_drained(&tw->timers, records, told, claim);
+	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
+	return count;
+}
+
+/*
+ * Hand timers over.  Those of a drain reach the caller before they are cancelled, so that
+ * no fault loses one; the place of one that somebody has armed or cancelled in between
+ * is taken by those behind it.  Returns how many count; sets @fault to the first that
+ * could not be told, or NULL.
+ */
+static unsigned int twheel_hand_over(struct twheel *tw, struct twheel_timer __user *array,
+				     struct twheel_timer *records, unsigned int nr, bool drain,
+				     u32 claim, const struct twheel_timer **fault)
+{
+	const size_t size = sizeof(*records);
+	unsigned int done = 0, told, count;
+
+	*fault = NULL;
+	while (nr) {
+		told = copied_in_full(nr, size, copy_to_user(array + done, records, nr * size));
+		if (told < nr)
+			*fault = records + told;
+		count = drain ? twheel_drain_end(tw, records, nr, told, claim) : told;
+		done += count;
+		if (count == told)
+			break;
+		nr = told - count - 1;
+		records += count + 1;
+	}
+	return done;
+}
+
+static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool drain)
+{
+	struct twheel_timer __user *array = u64_to_user_ptr(list->timers);
+	const size_t size = sizeof(struct twheel_timer);
+	const struct twheel_timer *fault;
+	struct twheel_timer *records;
+	unsigned int nr, told;
+	int ret = 0;
+	u32 claim;
+	bool end;
+
+	if (list->flags)
+		return -EOPNOTSUPP;
+	if (list->reserved || list->timer_size != size || !list->nr)
+		return -EINVAL;
+	if (list->nr > TWHEEL_MAX_BATCH)
+		return -EOVERFLOW;
+	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_BRIEF);
+	if (!records)
+		return -ENOMEM;
+	list->done = 0;
+
+	do {
+		twheel_lock(tw);
+		nr = timers_list(&tw->timers, records,
+				 min_t(u32, list->nr - list->done, COPY_MAX),
+				 &list->cursor, drain, twheel_now(tw));
+		end = list->cursor == tw->timers.wheel.capacity;
+		claim = tw->timers.claims;
+		twheel_unlock(tw);
+		told = twheel_hand_over(tw, array, records, nr, drain, claim, &fault);
+		list->done += told;
+		array += told;
+		if (fault) {
+			list->cursor = fault->id;
+			ret = list->done ? 0 : -EFAULT;
+			break;
+		}
+		cond_resched();
+	} while (list->done < list->nr && !end && !signal_pending(current));
+
+	kfree(records);
+	if (!ret && !list->done && !end)
+		return -ERESTARTSYS;
+	return ret;
+}
+
+static int twheel_list(struct twheel *tw, union twheel_arg *arg)
+{
+	return twheel_enumerate(tw, &arg->list, false);
+}
+
+static int twheel_drain(struct twheel *tw, union twheel_arg *arg)
+{
+	return twheel_enumerate(tw, &arg->list, true);
+}
+
+/* Setup and statistics */
+
+/* What has to be added to the caller's reading of the clock to get the wheel's. */
+static s64 caller_offset(const struct twheel *tw)
+{
+	switch (tw->clock) {
+	case TWHEEL_MONOTONIC:
+	case TWHEEL_BOOTTIME:
+		return tw->offset - timens_offset(clock_ids[tw->clock]);
+	case TWHEEL_REALTIME:
+	case TWHEEL_TAI:
+		break;
+	}
+	return 0;
+}
+
+/* To tell what would be allowed is no use of the capability. */
+static u64 min_tick(void)
+{
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE) ? 1 : TWHEEL_MIN_TICK;
+}
+
+/* A bit for each clock that a wheel may have. */
+static u32 clocks(void)
+{
+	u32 bits = 0;
+
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		bits |= BIT(clock_ids[i]);
+	return bits;
+}
+
+static int twheel_features(struct twheel *tw, union twheel_arg *arg)
+{
+	arg->features = (struct twheel_features){
+		.abi		 = TWHEEL_ABI,
+		.clocks		 = clocks(),
+		.min_tick	 = min_tick(),
+		.max_capacity	 = TWHEEL_MAX_CAPACITY,
+		.max_levels	 = TWHEEL_MAX_LEVELS,
+		.max_slots	 = TWHEEL_MAX_SLOTS,
+		.max_batch	 = TWHEEL_MAX_BATCH,
+		.max_user_timers = users_max_timers(),
+		.max_user_wheels = users_max_wheels(),
+		.max_user_ring	 = users_max_ring(),
+		.features	 = HAVE_WORDS ? TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING : 0,
+	};
+	return 0;
+}
+
+/**
+ * twheel_get_setup() - tell the wheel's shape
+ * @tw: the wheel
+ * @arg: its @setup is filled in
+ *
+ * Return: 0.
+ */
+TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
+{
+	const struct timers *ts = &tw->timers;
+
+	twheel_lock(tw);
+	arg->setup = (struct twheel_setup){
+		.flags		= TWHEEL_SETUP_CLOCK | (tw->words_nr ? TWHEEL_SETUP_WORDS : 0),
+		.clock		= clock_ids[tw->clock],
+		.tick		= ts->tick,
+		.levels		= ts->wheel.max_levels,
+		.slots		= 1U << ts->wheel.bits,
+		.capacity	= ts->wheel.capacity,
+		.delivery	= tw->ring.header ? TWHEEL_DELIVER_RING : TWHEEL_DELIVER_READ,
+		.ring_entries	= tw->ring.entries,
+		.words_first	= tw->words_first,
+		.words_nr	= tw->words_nr,
+		.words_offset	= tw->words_nr ? WORDS_OFFSET : 0,
+		.ring_offset	= tw->ring.header ? RING_OFFSET : 0,
+		.now		= twheel_now(tw),
+		.clock_offset	= caller_offset(tw),
+	};
+	twheel_unlock(tw);
+	return 0;
+}
+
+/* Fill in which ids have words, and how large the ring is. */
+static int setup_check_shared(struct twheel_setup *setup)
+{
+	u32 end = setup->capacity;
+
+	if (!(setup->flags & TWHEEL_SETUP_WORDS))
+		return setup->delivery == TWHEEL_DELIVER_RING || setup->words_first ||
+		       setup->words_nr || setup->ring_entries ? -EINVAL : 0;
+	if (setup->words_first >= end || setup->words_nr > end - setup->words_first)
+		return -ERANGE;
+	if (setup->words_nr)
+		end = min(round_up(setup->words_first + setup->words_nr, WORDS_PER_PAGE), end);
+	setup->words_first = round_down(setup->words_first, WORDS_PER_PAGE);
+	setup->words_nr = end - setup->words_first;
+
+	if (setup->delivery != TWHEEL_DELIVER_RING)
+		return setup->ring_entries ? -EINVAL : 0;
+	if (setup->words_nr != setup->capacity)
+		return -EINVAL;
+	if (!setup->ring_entries)
+		setup->ring_entries = TWHEEL_DEFAULT_RING;
+	if (setup->ring_entries > TWHEEL_MAX_RING)
+		return -ERANGE;
+	setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries, RING_MIN));
+	return 0;
+}
+
+/* Fill in the defaults; refuse what makes no sense or is not allowed. */
+static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
+{
+	const u32 flags = TWHEEL_SETUP_CLOCK | (HAVE_WORDS ? TWHEEL_SETUP_WORDS : 0);
+	int ret;
+
+	if (setup->flags & ~flags || setup->delivery > TWHEEL_DELIVER_RING ||
+	    (setup->delivery == TWHEEL_DELIVER_RING && !HAVE_WORDS))
+		return -EOPNOTSUPP;
+	if (setup->reserved)
+		return -EINVAL;
+	*clock = TWHEEL_MONOTONIC;
+	if (setup->flags & TWHEEL_SETUP_CLOCK) {
+		for (*clock = 0; clock_ids[*clock] != setup->clock; ++*clock)
+			if (*clock == TWHEEL_CLOCKS - 1)
+				return -EOPNOTSUPP;
+	} else if (setup->clock) {
+		return -EINVAL;
+	}
+	if (!setup->tick)
+		setup->tick = TWHEEL_DEFAULT_TICK;
+	if (!setup->slots)
+		setup->slots = TWHEEL_DEFAULT_SLOTS;
+	if (!setup->capacity)
+		setup->capacity = TWHEEL_DEFAULT_CAPACITY;
+	if (setup->tick > NSEC_PER_SEC || setup->levels > TWHEEL_MAX_LEVELS ||
+	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
+		return -ERANGE;
+	setup->slots = roundup_pow_of_two(max(setup->slots, WHEEL_MIN_SLOTS));
+	ret = setup_check_shared(setup);
+	if (ret)
+		return ret;
+	if ((setup->tick < TWHEEL_MIN_TICK ||
+	     (setup->levels && setup->levels != TWHEEL_DEFAULT_LEVELS) ||
+	     setup->slots != TWHEEL_DEFAULT_SLOTS) && !capable(CAP_SYS_RESOURCE))
+		return -EPERM;
+	return 0;
+}
+
+/**
+ * twheel_shape() - make an empty wheel
+ * @ts: its timers; none is armed, and nothing allocated
+ * @setup: checked, without defaults
+ * @clock: the wheel's
+ * @now: what it tells, ns
+ */
+TWHEEL_PART void twheel_shape(struct timers *ts, const struct twheel_setup *setup,
+			      enum twheel_clock clock, u64 now)
+{
+	timers_setup(ts, setup->capacity, setup->levels, setup->slots, setup->tick, now);
+	ts->settable = clock_settable(clock);
+}
+
+/*
+ * Take what the wheel needs from the start, in a copy of it: if something fails, it
+ * was never there, whatever other threads did meanwhile.
+ */
+static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
+		      enum twheel_clock clock, struct timers *ts, struct ring *ring)
+{
+	int ret;
+
+	lockdep_assert_held(&tw->grow);
+	twheel_shape(ts, setup, clock, clock_now(clock) + twheel_opener_offset(tw, clock));
+	if (!setup->words_nr)
+		return 0;
+	ret = memory_set_up(ts, tw->user, setup->words_first, setup->words_nr);
+	if (!ret && setup->ring_entries) {
+		ret = user_charge_ring(tw->user, setup->ring_entries);
+		if (!ret) {
+			ret = ring_alloc(ring, setup->ring_entries);
+			if (ret)
+				user_uncharge_ring(tw->user, setup->ring_entries);
+		}
+	}
+	if (ret)
+		memory_free(ts, tw->user);
+	return ret;
+}
+
+static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
+{
+	struct twheel_setup *setup = &arg->setup;
+	enum twheel_clock clock;
+	struct ring ring = {};
+	struct timers *ts;
+	int ret;
+
+	ret = setup_check(setup, &clock);
+	if (ret)
+		return ret;
+	ts = kmalloc(sizeof(*ts), GFP_BRIEF);
+	if (!ts)
+		return -ENOMEM;
+	ret = memory_begin(tw);
+	if (ret)
+		goto free;
+	ret = tw->set_up || tw->timers.wheel.chunk ? -EBUSY :
+	      setup_take(tw, setup, clock, ts, &ring);
+	if (!ret) {
+		tw->set_up = true;
+		tw->used = true;
+		twheel_lock(tw);
+		tw->ring = ring;
+		tw->timers = *ts;
+		wheel_moved(&tw->timers.wheel);
+		tw->clock = clock;
+		tw->offset = twheel_opener_offset(tw, clock);
+		tw->words_first = setup->words_first;
+		tw->words_nr = setup->words_nr;
+		twheel_unlock(tw);
+		/* Who waits in a read is told that events go to a ring now. */
+		if (ring.header)
+			twheel_wake(tw);
+	}
+	mutex_unlock(&tw->grow);
+free:
+	kfree(ts);
+	return ret ? ret : twheel_get_setup(tw, arg);
+}
+
+/**
+ * twheel_stats() - tell what the wheel has done
+ * @tw: the wheel
+ * @arg: its @stats is filled in
+ *
+ * Return: 0.
+ */
+TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
+{
+	const struct timers *ts = &tw->timers;
+
+	twheel_lock(tw);
+	arg->stats = (struct twheel_stats){
+		.pending	 = ts->wheel.filed,
+		.expired	 = timers_expired(ts),
+		.arms		 = ts->arms,
+		.cancels	 = ts->cancels,
+		.fired		 = ts->fired,
+		.delivered	 = ts->delivered,
+		.overruns	 = ts->overruns,
+		.moves		 = ts->wheel.moves,
+		.cascades	 = ts->wheel.cascades,
+		.interrupts	 = tw->interrupts,
+		.idle_interrupts = tw->idle_interrupts,
+		.steps		 = tw->steps,
+		.max_pass	 = tw->max_pass,
+		.wakeups	 = tw->wakeups,
+		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
+				   ring_memory(&tw->ring),
+	};
+	twheel_unlock(tw);
+	return 0;
+}
+
+static int twheel_trim(struct twheel *tw, union twheel_arg *arg)
+{
+	arg->trim.freed = memory_trim(tw);
+	return 0;
+}
+
+/* The table of ioctls */
+
+/**
+ * struct twheel_ioctl - a call
+ * @cmd: its number, with the direction and size of this kernel's struct
+ * @min_size: of the struct when the call was introduced
+ * @run: called without locks; the struct is copied to and fro around it
+ * @undo: if the results of a call that has succeeded can't be told; NULL if the caller
+ *	knows what was done
+ */
+struct twheel_ioctl {
+	unsigned int	cmd;
+	unsigned int	min_size;
+	int		(*run)(struct twheel *tw, union twheel_arg *arg);
+	void		(*undo)(struct twheel *tw, const union twheel_arg *arg);
+};
+
+/* @last: the last field of struct @type when the call was introduced */
+#define IOCTL(name, fn, type, last, ...)				\
+	[_IOC_NR(TWHEEL_IOC_##name)] = {				\
+		.cmd		= TWHEEL_IOC_##name +			\
+				  BUILD_BUG_ON_ZERO(sizeof(struct type) > \
+						    sizeof(union twheel_arg)), \
+		.min_size	= offsetofend(struct type, last),	\
+		.run		= (fn),					\
+		__VA_ARGS__						\
+	}
+
+static const struct twheel_ioctl twheel_ioctls[] = {
+	IOCTL(FEATURES,  twheel_features,  twheel_features, max_user_ring),
+	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset),
+	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset),
+	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, .undo = twheel_undo_arm),
+	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result),
+	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns),
+	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
+	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved),
+	IOCTL(DRAIN,	 twheel_drain,	   twheel_list,     reserved),
+	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
+	IOCTL(TRIM,	 twheel_trim,	   twheel_trim,	    freed),
+};
+
+/**
+ * twheel_ioctl() - a call; a file operation
+ * @file: the wheel's
+ * @cmd: TWHEEL_IOC_*, perhaps with another size of the struct
+ * @user_arg: where the struct is
+ *
+ * Return: 0 or an errno; uapi/linux/twheel.h says which.  Sleeps.
+ */
+TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg)
+{
+	unsigned int nr = _IOC_NR(cmd), user_size = _IOC_SIZE(cmd);
+	struct twheel *tw = file->private_data;
+	void __user *user = (void __user *)user_arg;
+	const struct twheel_ioctl *ioctl;
+	union twheel_arg arg = {};
+	bool choice;
+	size_t size;
+	int ret;
+
+	if (_IOC_TYPE(cmd) != TWHEEL_IOC_MAGIC || nr >= ARRAY_SIZE(twheel_ioctls))
+		return -ENOIOCTLCMD;
+	ioctl = &twheel_ioctls[array_index_nospec(nr, ARRAY_SIZE(twheel_ioctls))];
+	if (_IOC_DIR(cmd) != _IOC_DIR(ioctl->cmd))
+		return -ENOIOCTLCMD;
+	if (user_size < ioctl->min_size)
+		return -EINVAL;
+	size = min(user_size, _IOC_SIZE(ioctl->cmd));
+
+	/* A call whose results can't be told must change nothing. */
+	if (_IOC_DIR(cmd) & _IOC_WRITE) {
+		ret = copy_struct_from_user(&arg, _IOC_SIZE(ioctl->cmd), user, user_size);
+		if (ret)
+			return ret;
+		if (copy_to_user(user, &arg, size))
+			return -EFAULT;
+	} else if (clear_user(user, user_size)) {
+		/* The part of a newer struct that this kernel does not know stays 0. */
+		return -EFAULT;
+	}
+	choice = ioctl->undo && arg.op.id == TWHEEL_ID_ANY;
+	ret = ioctl->run(tw, &arg);
+	/* Who is interrupted goes on where it was, if only the struct tells where. */
+	if (ret && ret != -ERESTARTSYS)
+		return ret;
+	if (copy_to_user(user, &arg, size)) {
+		if (choice && !ret)
+			ioctl->undo(tw, &arg);
+		return -EFAULT;
+	}
+	return ret;
+}

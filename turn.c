@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Turning a wheel: when, by whom, and who is told.
+ *
+ * Softirq turns a wheel through a bounded number of timers when expiry.c
+ * says that it is its turn.  What is left then is done by those who read and poll, in
+ * steps of the same bound: on the processor that wants the events, in the time of who
+ * wants them.  With ENOUGH_UNREAD events unread softirq turns the wheel once a second: a
+ * program that does nothing but sleep causes hardly any interrupts.
+ *
+ * A wheel's time is that of its clock, in the time namespace in which it was
+ * opened.  The clock is read under the wheel's lock, so that time does not go back
+ * from one holder to the next, unless somebody sets the clock: hrtimers know by
+ * themselves when a clock is set forward, and when it was set back is noticed in
+ * timers.c.
+ */
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+
+#include "turn.h"
+
+/*
+ * With as many events unread, those that could be added are no news, unless all of these are
+ * stale, or who was woken for them does not read them.  So who waits is woken again for what
+ * comes due, but no sooner than after UNREAD_PAUSE. ns.
+ */
+#define ENOUGH_UNREAD	(16 * WHEEL_STEP)
+#define UNREAD_PAUSE	NSEC_PER_SEC
+
+/*
+ * So long after others were woken a poll wakes nobody for what it has found, but leaves that to
+ * softirq, where each user pays for wake-ups.  A wheel may be polled by thousands of names at
+ * once, and each poll would wake all of them.  ns.
+ */
+#define POLL_PAUSE	NSEC_PER_MSEC
+
+/**
+ * twheel_now() - what the wheel's clock tells
+ * @tw: the wheel, locked
+ *
+ * Return: the wheel's time, ns.
+ */
+TWHEEL_PART u64 twheel_now(const struct twheel *tw)
+{
+	lockdep_assert_held(&tw->lock);
+	return clock_now(tw->clock) + tw->offset;
+}
+
+/**
+ * twheel_opener_offset() - what a clock of the opener's time namespace is ahead of the host's
+ * @tw: the wheel
+ * @clock: the clock
+ *
+ * Return: ns.
+ */
+TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock clock)
+{
+	switch (clock) {
+	case TWHEEL_MONOTONIC:
+		return tw->offsets.monotonic;
+	case TWHEEL_BOOTTIME:
+		return tw->offsets.boottime;
+	case TWHEEL_REALTIME:
+	case TWHEEL_TAI:
+		break;
+	}
+	return 0;
+}
+
+/* Do events wait for the ring, in which there is room? */
+static bool twheel_can_post(const struct twheel *tw)
+{
+	return tw->ring.header && ring_more(&tw->ring, &tw->timers);
+}
+
+/* Is there work that does not wait for a time? */
+static bool twheel_behind(const struct twheel *tw, u64 now)
+{
+	lockdep_assert_held(&tw->lock);
+	return timers_next(&tw->timers) <= now || timers_heavy(&tw->timers) ||
+	       twheel_can_post(tw);
+}
+
+/* When softirq should turn the wheel, by the wheel's time; KTIME_MAX: not at all. */
+static u64 twheel_next(const struct twheel *tw, u64 now)
+{
+	u64 next = timers_next(&tw->timers), unread = timers_expired(&tw->timers), pause = 0;
+
+	if (tw->closing)
+		return KTIME_MAX;
+	if (twheel_can_post(tw) || tw->sought || tw->untold)
+		return now;
+	if (unread >= ENOUGH_UNREAD) {
+		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
+		if (tw->ring.header)
+			return KTIME_MAX;
+		/* Unless the clock was set back. */
+		if (now >= tw->told)
+			pause = tw->told + UNREAD_PAUSE;
+	}
+	if (!twheel_behind(tw, now))
+		return max(next, pause);
+	if (!unread)
+		return now;
+	/* A reader may be at it, and then softirq would only contend for the lock. */
+	return max(now + max_t(u64, tw->timers.tick, EXPIRY_SPAN), pause);
+}
+
+/*
+ * After anything that may have changed when the wheel has to be turned.  Where that
+ * is later than before, the wheel is visited once for nothing: to queue it anew at
+ * each cancel would be dearer.
+ */
+static void twheel_program(struct twheel *tw, u64 now)
+{
+	u64 next = twheel_next(tw, now), expires;
+
+	lockdep_assert_held(&tw->lock);
+	if (next == KTIME_MAX) {
+		expiry_dequeue(&tw->entry);
+		return;
+	}
+	/*
+	 * By the host's clock, which may be ahead of the wheel's by years: beyond the last
+	 * of all times a deadline would become one before all others.
+	 */
+	expires = min_t(u64, max(next, now) - tw->offset, KTIME_MAX - 1);
+	if (!tw->entry.line || expires < tw->entry.expires)
+		expiry_queue(&tw->entry, tw->user, tw->clock, expires);
+}
+
+/*
+ * Hand on the events that have come since this was called last: to the ring, if they are
+ * delivered in one, at most so many.
+ */
+static void twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
+{
+	bool news = tw->timers.news;
+
+	lockdep_assert_held(&tw->lock);
+	tw->timers.news = false;
+	if (tw->ring.header)
+		news = ring_post(&tw->ring, &tw->timers, now, most);
+	tw->untold |= news;
+}
+
+/* Have events come that nobody was woken for yet?  Then the caller wakes who waits. */
+static bool twheel_tell_news(struct twheel *tw, u64 now)
+{
+	bool news = tw->untold;
+
+	lockdep_assert_held(&tw->lock);
+	tw->untold = false;
+	if (news) {
+		tw->told = now;
+		tw->wakeups++;
+	}
+	return news;
+}
+
+/**
+ * twheel_deliver() - hand on the events that have come
+ * @tw: the wheel, locked
+ * @now: what twheel_begin() has returned
+ * @most: of them that go to the ring
+ *
+ * Return: does whoever waits have to be woken?  For twheel_end().
+ */
+TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
+{
+	twheel_hand_on(tw, now, most);
+	return twheel_tell_news(tw, now);
+}
+
+/**
+ * twheel_deliver_polled() - twheel_deliver() in a poll, which may leave it to softirq to wake
+ * @tw: the wheel, locked
+ * @now: what twheel_begin() has returned
+ * @most: of them that go to the ring
+ *
+ * Return: does whoever waits have to be woken?  For twheel_end().
+ */
+TWHEEL_PART bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most)
+{
+	twheel_hand_on(tw, now, most);
+	/* If the clock was set back since, the difference is a huge number. */
+	return now - tw->told >= POLL_PAUSE && twheel_tell_news(tw, now);
+}
+
+/* Of a step, what is for the timers to be found; the rest is for the ring. */
+static unsigned int twheel_half(const struct twheel *tw, unsigned int step)
+{
+	return tw->ring.header ? (step + 1) / 2 : step;
+}
+
+/**
+ * twheel_wake() - wake who waits in a read or poll
+ * @tw: the wheel, not locked
+ */
+TWHEEL_PART void twheel_wake(struct twheel *tw)
+{
+	wake_up_interruptible_poll(&tw->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * twheel_begin() - take the wheel's lock, to do what may depend on the time
+ * @tw: the wheel
+ *
+ * Return: the wheel's time, ns.
+ */
+TWHEEL_PART u64 twheel_begin(struct twheel *tw)
+	__acquires(&tw->lock)
+{
+	u64 now;
+
+	twheel_lock(tw);
+	now = twheel_now(tw);
+	timers_turn(&tw->timers, now);
+	return now;
+}
+
+/**
+ * twheel_end() - give the lock back, and see to it that the wheel is turned in time
+ * @tw: the wheel
+ * @now: what twheel_begin() has returned
+ * @news: what twheel_deliver() has, because events may have come whatever was done; true:
+ *	who waits is woken
+ */
+TWHEEL_PART void twheel_end(struct twheel *tw, u64 now, bool news)
+	__releases(&tw->lock)
+{
+	twheel_program(tw, now);
+	twheel_unlock(tw);
+	if (news && wq_has_sleeper(&tw->wait))
+		twheel_wake(tw);
+}
+
+/**
+ * twheel_turn() - turn the wheel in softirq; an expiry_entry's turn
+ * @entry: the wheel's, whose lock is held
+ * @budget: timers to handle at most, but for one more
+ * @news: set if twheel_turned() is to be called without the lock
+ *
+ * Return: how many timers were handled.
+ */
+TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news)
+{
+	struct twheel *tw = container_of(entry, struct twheel, entry);
+	u64 now = twheel_now(tw);
+	u32 handled = tw->ring.handled;
+	unsigned int done, left;
+	bool sure = true;
+
+	done = timers_advance(&tw->timers, now, twheel_half(tw, budget));
+	left = max(budget - done, 1U);
+	if (unlikely(tw->sought) && !tw->ring.header) {
+		unsigned int dropped = events_drop_stale(&tw->timers, left);
+
+		sure = dropped < left;
+		tw->timers.news |= sure && timers_expired(&tw->timers);
+		done += dropped;
+	}
+	*news = twheel_deliver(tw, now, left);
+	if (unlikely(tw->sought))
+		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
+					twheel_can_post(tw));
+	done += tw->ring.handled - handled;
+	/* What the ring did not want; what is found now is posted by the next visit. */
+	if (tw->ring.header && done < budget)
+		done += timers_advance(&tw->timers, now, budget - done);
+	tw->interrupts++;
+	tw->max_pass = max_t(u64, tw->max_pass, done);
+	if (!*news)
+		tw->idle_interrupts++;
+	twheel_program(tw, now);
+	return done;
+}
+
+/**
+ * twheel_turned() - wake who waits, after twheel_turn(); an expiry_entry's wake
+ * @entry: the wheel's, not locked
+ */
+TWHEEL_PART void twheel_turned(struct expiry_entry *entry)
+{
+	twheel_wake(container_of(entry, struct twheel, entry));
+}
+
+/**
+ * twheel_step() - turn the wheel by one step in the caller's time, if it is behind
+ * @tw: the wheel, not locked
+ * @enough: events; with as many nothing is done
+ * @heavy: empty a heavy slot of which nothing is due yet: for callers who would only sleep
+ *	instead
+ * @polls: the caller polls, see twheel_deliver_polled()
+ *
+ * Return: was there something to do?
+ */
+TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy, bool polls)
+{
+	struct timers *ts = &tw->timers;
+	u64 now = twheel_begin(tw);
+	u32 expired = timers_expired(ts);
+	bool behind, news;
+
+	behind = timers_behind(ts, now) ? expired < enough
+					: timers_heavy(ts) && heavy && !expired;
+	if (!behind) {
+		twheel_unlock(tw);
+		return false;
+	}
+	timers_advance(ts, now, twheel_half(tw, WHEEL_STEP));
+	tw->steps++;
+	/* Others may wait, and the caller may not want what was found. */
+	news = polls ? twheel_deliver_polled(tw, now, WHEEL_STEP / 2)
+		     : twheel_deliver(tw, now, WHEEL_STEP / 2);
+	twheel_end(tw, now, news);
+	return true;
+}
+
+/**
+ * twheel_catch_up() - do what softirq left
+ * @tw: the wheel, not locked
+ * @enough: events that the caller wants
+ * @heavy: see twheel_step()
+ * @steps: how many to take at most; what is left of them
+ *
+ * Return: false if a signal came before there were enough events or all was done, or there
+ * are no steps left.  Sleeps.
+ */
+TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
+				 unsigned int *steps)
+{
+	while (*steps && twheel_step(tw, enough, heavy, false)) {
+		--*steps;
+		if (signal_pending(current))
+			return false;
+		cond_resched();
+	}
+	return *steps;
+}
+
+/**
+ * twheel_fill_ring() - move events into the ring, as long as there are any and there is room
+ * @tw: the wheel, not locked
+ *
+ * Each round moves some, or drops some that are stale.  A signal ends it.  Sleeps.
+ */
+TWHEEL_PART void twheel_fill_ring(struct twheel *tw)
+{
+	unsigned int steps = UINT_MAX;
+	u32 before, waiting;
+	bool news;
+	u64 now;
+
+	do {
+		twheel_catch_up(tw, WHEEL_STEP, false, &steps);
+		now = twheel_begin(tw);
+		before = timers_expired(&tw->timers);
+		news = twheel_deliver(tw, now, WHEEL_STEP);
+		waiting = timers_expired(&tw->timers);
+		twheel_end(tw, now, news);
+		cond_resched();
+	} while (waiting && waiting < before && !signal_pending(current));
+}
