@@ -92,6 +92,7 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 {
 	u64 now = twheel_begin(tw);
 	u32 expired = timers_expired(&tw->timers);
+	bool news;
 
 	/* A ring that was set up meanwhile has the events: the reader looks again, and is told. */
 	*more = tw->ring.header || events_drop_stale(&tw->timers, WHEEL_STEP) == WHEEL_STEP ||
@@ -99,7 +100,9 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 	nr = *more ? 0 : timers_claim(&tw->timers, events, nr, now);
 	*claim = tw->timers.claims;
 	/* Those that were dropped are filed anew, or have an event again. */
-	twheel_end(tw, now, twheel_deliver(tw, now, 0));
+	news = twheel_deliver(tw, now, 0);
+	/* Events that are left are for the next who waits, however long this one's copy takes. */
+	twheel_end(tw, now, news || (nr && timers_expired(&tw->timers)));
 	return nr;
 }
 
@@ -113,13 +116,10 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 {
 	u64 now = twheel_begin(tw);
 	unsigned int count;
-	bool news;
 
 	timers_put_back(&tw->timers, events + told, nr - told, claim);
 	count = timers_commit(&tw->timers, events, told, claim, now);
-	news = twheel_deliver(tw, now, 0);
-	/* Events that are left are for the next who waits. */
-	twheel_end(tw, now, news || timers_expired(&tw->timers));
+	twheel_end(tw, now, twheel_deliver(tw, now, 0));
 	return count;
 }
 
@@ -187,8 +187,12 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size,
 			       at_once ? GFP_NOWAIT | __GFP_NOWARN :
 			       may_sleep ? GFP_CHARGED : GFP_BRIEF);
-	if (!events)
-		return at_once ? -EAGAIN : -ENOMEM;
+	if (!events) {
+		if (!at_once)
+			return -ENOMEM;
+		twheel_seek(tw);
+		return -EAGAIN;
+	}
 
 	for (;;) {
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;
@@ -224,6 +228,9 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			break;
 		}
 		if (!may_sleep) {
+			/* No edge would tell of what this did not come to. */
+			if (!steps)
+				twheel_seek(tw);
 			ret = -EAGAIN;
 			break;
 		}
@@ -254,7 +261,6 @@ TWHEEL_PART __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
 	struct twheel *tw = file->private_data;
 	bool sure;
-	u64 now;
 
 	poll_wait(file, &tw->wait, wait);
 	if (twheel_readable(tw, &sure))
@@ -264,8 +270,6 @@ TWHEEL_PART __poll_t twheel_poll(struct file *file, poll_table *wait)
 	/* As a read will see it, unless fcntl changes it meanwhile. */
 	if ((data_race(file->f_flags) & O_NONBLOCK) || fatal_signal_pending(current))
 		return EPOLLIN | EPOLLRDNORM;
-	now = twheel_begin(tw);
-	tw->sought = true;
-	twheel_end(tw, now, false);
+	twheel_seek(tw);
 	return 0;
 }

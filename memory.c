@@ -14,9 +14,9 @@
 #include "memory.h"
 
 /*
- * The wheel is about to be used: it belongs to the caller's user, whoever has opened it.
- * That is for good when it has memory, which is taken in that user's name; until
- * then there is nothing that would have to be counted anew.
+ * The wheel is about to be used: it belongs to the caller's user, whoever has opened it, or
+ * has tried to use it before.  That is for good when it has memory, which is taken in that
+ * user's name; until then there is nothing but the wheel that would have to be counted anew.
  */
 static int take_over(struct twheel *tw)
 {
@@ -25,7 +25,7 @@ static int take_over(struct twheel *tw)
 	int ret;
 
 	lockdep_assert_held(&tw->grow);
-	if (uid_eq(uid, user->uid))
+	if (user && uid_eq(uid, user->uid))
 		return user_add_shares(user);
 	user = user_get(uid);
 	if (IS_ERR(user))
@@ -38,7 +38,8 @@ static int take_over(struct twheel *tw)
 	twheel_lock(tw);
 	swap(tw->user, user);
 	twheel_unlock(tw);
-	user_put(user);
+	if (user)
+		user_put(user);
 	return 0;
 }
 

@@ -340,6 +340,21 @@ TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool he
 }
 
 /**
+ * twheel_seek() - have softirq look for an event, and wake who waits if there is one
+ * @tw: the wheel, not locked
+ *
+ * For a caller who was told that there may be none, and did not look to the end.
+ */
+TWHEEL_PART void twheel_seek(struct twheel *tw)
+{
+	u64 now = twheel_begin(tw);
+
+	/* Else there is nothing to look for; and a wheel that is not used can't be queued. */
+	tw->sought |= timers_expired(&tw->timers) || timers_behind(&tw->timers, now);
+	twheel_end(tw, now, false);
+}
+
+/**
  * twheel_fill_ring() - move events into the ring, as long as there are any and there is room
  * @tw: the wheel, not locked
  *

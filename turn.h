@@ -24,6 +24,7 @@ TWHEEL_PART void twheel_turned(struct expiry_entry *entry);
 TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy, bool polls);
 TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
 				 unsigned int *steps);
+TWHEEL_PART void twheel_seek(struct twheel *tw);
 TWHEEL_PART void twheel_fill_ring(struct twheel *tw);
 
 #endif /* TWHEEL_TURN_H */

@@ -131,18 +131,11 @@ static int twheel_open(struct inode *inode, struct file *file)
 		.slots		= TWHEEL_DEFAULT_SLOTS,
 		.capacity	= TWHEEL_DEFAULT_CAPACITY,
 	};
-	struct twheel_user *user;
 	struct twheel *tw;
 
-	user = user_get(user_current());
-	if (IS_ERR(user))
-		return PTR_ERR(user);
 	tw = kzalloc(sizeof(*tw), GFP_CHARGED);
-	if (!tw) {
-		user_put(user);
+	if (!tw)
 		return -ENOMEM;
-	}
-	tw->user = user;
 	spin_lock_init(&tw->lock);
 	mutex_init(&tw->grow);
 	init_waitqueue_head(&tw->wait);
@@ -171,10 +164,12 @@ static int twheel_release(struct inode *inode, struct file *file)
 	tw->closing = true;
 	expiry_dequeue(&tw->entry);
 	twheel_unlock(tw);
-	memory_free(&tw->timers, tw->user);
-	user_uncharge_ring(tw->user, tw->ring.entries);
-	ring_free(&tw->ring);
-	user_put(tw->user);
+	if (tw->user) {
+		memory_free(&tw->timers, tw->user);
+		user_uncharge_ring(tw->user, tw->ring.entries);
+		ring_free(&tw->ring);
+		user_put(tw->user);
+	}
 	/* One after the other: thousands that are freed together delay others on the CPU. */
 	kref_put(&tw->entry.kref, twheel_free);
 	return 0;

@@ -53,7 +53,8 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @set_up: setup was called; @grow
  * @used: the wheel has memory or was set up, and is @user's for good; changes under
  *	@grow
- * @user: who pays; changes under @grow and @lock, until @used
+ * @user: who pays; NULL until somebody tries to use the wheel; changes under @grow and
+ *	@lock, until @used
  * @clock: the wheel's; changes under @grow and @lock, before there are timers
  * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
  * @words_first: the first id with a word; like @clock

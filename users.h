@@ -3,8 +3,8 @@
  * Users: who pays for wheels, timers, event rings and the time of expiry.
  *
  * A wheel belongs to the user who first uses it, because descriptors are passed on:
- * what opened it may be a broker.  Until then it counts for its opener, and there is
- * nothing else to count.
+ * what opened it may be a broker.  Until then there is nothing to count but the memory of
+ * an open file, which is charged to the opener's cgroup.
  */
 #ifndef TWHEEL_USERS_H
 #define TWHEEL_USERS_H

@@ -100,7 +100,10 @@ static uint64_t next_deadline(const struct twheel_entry *entry, const struct twh
 /* Was the timer of an entry armed again by a call, be it for the same deadline? */
 static bool rearmed(const struct twheel *w, const struct twheel_entry *entry)
 {
-	return (int32_t)(entry->generation - w->generation[entry->id]) < 0;
+	uint32_t last = w->generation[entry->id];
+
+	/* They go round, so that "earlier than none" would be half of them. */
+	return last && (int32_t)(entry->generation - last) < 0;
 }
 
 /*
@@ -189,7 +192,7 @@ static uint32_t tail_from(const struct twheel *w, uint32_t *head)
 static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
 	struct twheel_ring *ring = w->shared.ring;
-	uint32_t taken = 0, calls = empty_calls(w), head, tail, next;
+	uint32_t taken = 0, counted = 0, calls = empty_calls(w), head, tail, next;
 	int ret = 0;
 
 	pthread_mutex_lock(&w->lock);
@@ -221,9 +224,12 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
 		    (w->batching || !w->batch_nr))
 			break;
+		if (taken > counted)
+			calls = empty_calls(w);
+		counted = taken;
 		ret = call_kernel(w);
 		tail = tail_from(w, &head);
-		if (head == tail && (ret || !calls--))
+		if ((head == tail && ret) || !calls--)
 			break;
 	}
 	if ((!w->batching || w->telling) && !ret)

@@ -60,11 +60,14 @@ int twheel_fork_add(struct twheel *w)
 	return 0;
 }
 
+/* Also of a handle that was not added, which only the lock can tell: others write its link. */
 void twheel_fork_remove(struct twheel *w)
 {
 	pthread_mutex_lock(&lock);
-	*w->link = w->next;
-	if (w->next)
-		w->next->link = w->link;
+	if (w->link) {
+		*w->link = w->next;
+		if (w->next)
+			w->next->link = w->link;
+	}
 	pthread_mutex_unlock(&lock);
 }

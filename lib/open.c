@@ -193,8 +193,7 @@ static int furnish(struct twheel *w, const struct twheel_setup *setup, uint64_t 
 /* All but the file descriptor. */
 static void destroy(struct twheel *w)
 {
-	if (w->link)
-		twheel_fork_remove(w);
+	twheel_fork_remove(w);
 	if (w->words_size)
 		twheel_sys_unmap(w->shared.words, w->words_size);
 	if (w->ring_size)
@@ -244,18 +243,21 @@ static int create(struct twheel **out, int fd, const struct twheel_options *opti
 PUBLIC int twheel_open(struct twheel **out, const struct twheel_options *options)
 {
 	struct twheel_options o;
+	struct twheel *w;
 	int ret, fd;
 
 	ret = copy_options(&o, options);
 	if (ret)
 		return ret;
 	if (o.flags & TWHEEL_OPEN_FD) {
-		ret = create(out, o.fd, &o);
+		ret = create(&w, o.fd, &o);
 		if (ret)
 			return ret;
 		ret = twheel_sys_set_nonblocking(o.fd);
 		if (ret)
-			destroy(*out);
+			destroy(w);
+		else
+			*out = w;
 		return ret;
 	}
 	fd = twheel_sys_open(o.path ? o.path : "/dev/twheel");

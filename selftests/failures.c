@@ -281,11 +281,6 @@ static int make_open(struct subject *s)
 	return s->other < 0 ? s->other : 0;
 }
 
-static int prepare_newcomer(struct subject *s)
-{
-	return prepare(s) ?: setresuid(NEWCOMER, 0, 0);
-}
-
 /* A wheel that somebody else has opened, and nobody has used. */
 static int prepare_passed(struct subject *s)
 {
@@ -728,11 +723,11 @@ static bool limits_hold(void)
 	int fd[MAX_WHEELS], ret;
 
 	for (unsigned int i = 0; i < MAX_WHEELS; i++) {
-		fd[i] = wheel_open(0);
+		fd[i] = wheel_used();
 		if (fd[i] < 0)
 			return false;
 	}
-	if (wheel_open(0) != -EDQUOT)
+	if (wheel_used() != -EDQUOT)
 		return false;
 	for (__u32 id = 0; id < CAPACITY; id += CHUNK)
 		if (arm_in(fd[0], id, HOUR, 0))
@@ -757,7 +752,6 @@ FIXTURE_VARIANT(call) {
 };
 
 FIXTURE_VARIANT_ADD(call, open) { prepare, make_open, done_open };
-FIXTURE_VARIANT_ADD(call, open_first) { prepare_newcomer, make_open, done_open };
 FIXTURE_VARIANT_ADD(call, setup) { prepare_empty, make_setup, done_setup };
 FIXTURE_VARIANT_ADD(call, setup_words) { prepare_empty, make_setup_words, done_setup };
 FIXTURE_VARIANT_ADD(call, setup_ring) { prepare_empty, make_setup_ring, done_setup };
@@ -808,7 +802,7 @@ FIXTURE_SETUP(call)
 	/* Who is counted; what is allowed stays. */
 	ASSERT_EQ(0, setresuid(USER, 0, 0));
 	/* With the last wheel goes what was counted. */
-	self->other = wheel_open(0);
+	self->other = wheel_used();
 	ASSERT_LE(0, self->other);
 }
 

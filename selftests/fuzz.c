@@ -309,7 +309,7 @@ static const int mmap_errnos[] = {
 	EBADF, EACCES, EINVAL, EPERM, ENOMEM, EINTR, EOVERFLOW, EAGAIN, 0
 };
 
-static const int open_errnos[] = { EDQUOT, ENOMEM, EMFILE, EACCES, EINTR, EINVAL, 0 };
+static const int open_errnos[] = { ENOMEM, EMFILE, EACCES, EINTR, EINVAL, 0 };
 
 /* Calls of the kernel's own: any answer will do. */
 static void made(struct run *r, long ret)

@@ -113,25 +113,30 @@ static void open_up_to(int limit)
 	int fds[64], i;
 
 	for (i = 0; i < limit; i++) {
-		fds[i] = wheel_open(0);
+		fds[i] = wheel_used();
 		CHILD_CHECK(fds[i] >= 0);
 	}
 	CHILD_CHECK(!wheel_ioctl(fds[0], TWHEEL_IOC_FEATURES, &f));
 	CHILD_CHECK(f.max_user_wheels == limit);
-	CHILD_CHECK(wheel_open(0) == -EDQUOT);
-	CHILD_CHECK(wheel_open(0) == -EDQUOT);
-	/* What is open works on. */
+	CHILD_CHECK(wheel_used() == -EDQUOT);
+	CHILD_CHECK(wheel_used() == -EDQUOT);
+	/* A wheel that nobody uses counts for nobody. */
+	fds[limit] = wheel_open(0);
+	CHILD_CHECK(fds[limit] >= 0);
+	CHILD_CHECK(arm_in(fds[limit], 1, HOUR, 0) == -EDQUOT);
+	close(fds[limit]);
+	/* What is used works on. */
 	CHILD_CHECK(!arm_in(fds[0], 1, HOUR, 0));
 	/* A second descriptor is no second wheel. */
 	fds[limit] = dup(fds[0]);
 	CHILD_CHECK(fds[limit] >= 0);
 	close(fds[limit]);
-	CHILD_CHECK(wheel_open(0) == -EDQUOT);
+	CHILD_CHECK(wheel_used() == -EDQUOT);
 	/* Each close makes room for one. */
 	close(fds[1]);
-	fds[1] = wheel_open(0);
+	fds[1] = wheel_used();
 	CHILD_CHECK(fds[1] >= 0);
-	CHILD_CHECK(wheel_open(0) == -EDQUOT);
+	CHILD_CHECK(wheel_used() == -EDQUOT);
 }
 
 TEST_F(user, wheels)
@@ -167,8 +172,8 @@ TEST_F(user, no_wheels_at_all)
 		if (!pid) {
 			become(USER_A);
 			for (int i = 0; i < limit; i++)
-				CHILD_CHECK(wheel_open(0) >= 0);
-			CHILD_CHECK(wheel_open(0) == -EDQUOT);
+				CHILD_CHECK(wheel_used() >= 0);
+			CHILD_CHECK(wheel_used() == -EDQUOT);
 			_exit(0);
 		}
 		ASSERT_EQ(0, child_result(pid));
@@ -191,21 +196,21 @@ TEST_F(user, wheels_limit_changes_at_run_time)
 		int a, b;
 
 		become(USER_A);
-		a = wheel_open(0);
-		b = wheel_open(0);
+		a = wheel_used();
+		b = wheel_used();
 		CHILD_CHECK(a >= 0 && b >= 0);
-		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		CHILD_CHECK(wheel_used() == -EDQUOT);
 		CHILD_CHECK(write(from_child[1], "1", 1) == 1);
 		CHILD_CHECK(read(to_child[0], &c, 1) == 1);
-		CHILD_CHECK(wheel_open(0) >= 0);
-		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		CHILD_CHECK(wheel_used() >= 0);
+		CHILD_CHECK(wheel_used() == -EDQUOT);
 		CHILD_CHECK(write(from_child[1], "2", 1) == 1);
 		CHILD_CHECK(read(to_child[0], &c, 1) == 1);
 		/* Lowered: what is there stays, and nothing new comes. */
 		CHILD_CHECK(!arm_in(a, 1, HOUR, 0));
-		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		CHILD_CHECK(wheel_used() == -EDQUOT);
 		close(a);
-		CHILD_CHECK(wheel_open(0) == -EDQUOT);
+		CHILD_CHECK(wheel_used() == -EDQUOT);
 		_exit(0);
 	}
 	close(from_child[1]);
@@ -273,6 +278,16 @@ static int open_as(uid_t uid)
 
 	CHILD_CHECK(!setresuid(uid, uid, 0));
 	fd = wheel_open(O_NONBLOCK);
+	CHILD_CHECK(!setresuid(0, 0, 0));
+	return fd;
+}
+
+static int used_as(uid_t uid)
+{
+	int fd;
+
+	CHILD_CHECK(!setresuid(uid, uid, 0));
+	fd = wheel_used();
 	CHILD_CHECK(!setresuid(0, 0, 0));
 	return fd;
 }
@@ -346,16 +361,17 @@ TEST_F(user, a_passed_wheel_counts_for_its_first_user)
 	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "2"));
 	pid = fork();
 	if (!pid) {
-		int a[2] = { open_as(USER_A), open_as(USER_A) }, b[2], i;
+		int a[3] = { open_as(USER_A), open_as(USER_A), open_as(USER_A) }, b[2], i;
 		struct snapshot before;
 
-		CHILD_CHECK(a[0] >= 0 && a[1] >= 0);
-		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
+		/* As many as may be opened: they count for nobody yet. */
+		for (i = 0; i < 3; i++)
+			CHILD_CHECK(a[i] >= 0);
 		for (i = 0; i < 2; i++) {
-			b[i] = open_as(USER_B);
+			b[i] = used_as(USER_B);
 			CHILD_CHECK(b[i] >= 0);
 		}
-		/* B has as many as may be: one more is refused, and is A's still. */
+		/* B has as many as may be: one more is refused, and is nobody's still. */
 		CHILD_CHECK(!snapshot_take(a[0], &before));
 		CHILD_CHECK(!setresuid(USER_B, USER_B, 0));
 		for (i = 0; i < ARRAY_SIZE(first); i++) {
@@ -363,22 +379,24 @@ TEST_F(user, a_passed_wheel_counts_for_its_first_user)
 			CHILD_CHECK(snapshot_holds(a[0], &before));
 		}
 		CHILD_CHECK(!setresuid(0, 0, 0));
-		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
-		/* With one less it goes over, and A may open another instead. */
+		/* With one less it is B's, and A may use as many as before. */
 		close(b[0]);
 		CHILD_CHECK(!setresuid(USER_B, USER_B, 0));
 		CHILD_CHECK(!arm_in(a[0], 1, HOUR, 0));
 		CHILD_CHECK(!setresuid(0, 0, 0));
-		CHILD_CHECK(open_as(USER_B) == -EDQUOT);
-		CHILD_CHECK(open_as(USER_A) >= 0);
-		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
+		CHILD_CHECK(used_as(USER_B) == -EDQUOT);
+		CHILD_CHECK(!setresuid(USER_A, USER_A, 0));
+		CHILD_CHECK(!arm_in(a[1], 1, HOUR, 0));
+		CHILD_CHECK(!arm_in(a[2], 1, HOUR, 0));
+		CHILD_CHECK(!setresuid(0, 0, 0));
+		CHILD_CHECK(used_as(USER_A) == -EDQUOT);
 		/* Once it is somebody's, it stays, and closed it makes room there. */
 		CHILD_CHECK(!setresuid(USER_A, USER_A, 0));
 		CHILD_CHECK(!arm_in(a[0], 2, HOUR, 0));
 		CHILD_CHECK(!setresuid(0, 0, 0));
 		close(a[0]);
-		CHILD_CHECK(open_as(USER_A) == -EDQUOT);
-		CHILD_CHECK(open_as(USER_B) >= 0);
+		CHILD_CHECK(used_as(USER_A) == -EDQUOT);
+		CHILD_CHECK(used_as(USER_B) >= 0);
 		_exit(0);
 	}
 	ASSERT_EQ(0, child_result(pid));
@@ -476,7 +494,7 @@ static void in_namespace(uid_t owner, int limit)
 		CHILD_CHECK(read(down[0], &c, 1) == 1);
 		for (uid_t uid = 5; uid < 8; uid++) {
 			CHILD_CHECK(!setresuid(uid, uid, 0));
-			fd = wheel_open(0);
+			fd = wheel_used();
 			CHILD_CHECK(uid - 5 < limit ? fd >= 0 : fd == -EDQUOT);
 			CHILD_CHECK(!setresuid(0, 0, 0));
 		}
@@ -504,7 +522,7 @@ TEST_F(user, a_namespace_makes_no_users)
 	pid = fork();
 	if (!pid) {
 		/* One of the two is the outer one's. */
-		int fd = open_as(USER_A);
+		int fd = used_as(USER_A);
 
 		CHILD_CHECK(fd >= 0);
 		in_namespace(USER_A, 1);
@@ -540,7 +558,7 @@ TEST_F(user, one_cannot_starve_another)
 		for (i = 0; !arm_in(fd, i, HOUR, 0); i++)
 			;
 		CHILD_CHECK(i == 2 * CHUNK);
-		while (wheel_open(0) >= 0)
+		while (wheel_used() >= 0)
 			;
 		CHILD_CHECK(write(ready[1], "x", 1) == 1);
 		CHILD_CHECK(read(go[0], &c, 1) == 1);

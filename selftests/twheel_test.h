@@ -217,6 +217,20 @@ static inline int wheel_arm(int fd, struct twheel_op *op)
 	return wheel_ioctl(fd, TWHEEL_IOC_ARM, op);
 }
 
+/* A wheel that counts for its user; or a negative errno. */
+static inline int wheel_used(void)
+{
+	int fd = wheel_open(O_NONBLOCK), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = set_up(fd, &(struct twheel_setup){});
+	if (!ret)
+		return fd;
+	close(fd);
+	return ret;
+}
+
 /* A one-shot, relative. */
 static inline int arm_in(int fd, __u32 id, __u64 ns, __u64 cookie)
 {

@@ -61,7 +61,9 @@ struct file {
 
 struct kernel kernel;
 
+/* Which of them are open changes under the lock. */
 static struct file files[FILES];
+static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t clock_now;
 static unsigned int mappings;
 
@@ -333,7 +335,7 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 	deadline = op->deadline;
 	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
 		deadline += kernel_now();
-	t->generation++;
+	t->generation += kernel.generations ? kernel.generations : 1;
 	t->delivered = false;
 	if (!(op->flags & TWHEEL_ARM_KEEP)) {
 		t->cookie = op->cookie;
@@ -654,48 +656,57 @@ int twheel_sys_poll(int fd, int64_t timeout)
 
 /* Files */
 
+/* Another descriptor of what @file has open. */
+static int install(struct file file)
+{
+	int fd = -EMFILE;
+
+	pthread_mutex_lock(&files_lock);
+	for (unsigned int i = 0; i < FILES && fd < 0; i++) {
+		if (files[i].wheel)
+			continue;
+		file.wheel->users++;
+		files[i] = file;
+		fd = FIRST_FD + (int)i;
+	}
+	pthread_mutex_unlock(&files_lock);
+	return fd;
+}
+
 int twheel_sys_open(const char *path)
 {
 	struct wheel *wheel;
+	int fd;
 
 	if (strcmp(path, "/dev/twheel"))
 		return -ENODEV;
-	for (unsigned int i = 0; i < FILES; i++) {
-		if (files[i].wheel)
-			continue;
-		wheel = aligned_alloc(64, (sizeof(*wheel) + 63) / 64 * 64);
-		if (!wheel)
-			return -ENOMEM;
-		memset(wheel, 0, sizeof(*wheel));
-		pthread_mutex_init(&wheel->lock, NULL);
-		wheel->users = 1;
-		files[i] = (struct file){ .wheel = wheel, .nonblocking = true };
-		return FIRST_FD + (int)i;
-	}
-	return -EMFILE;
+	wheel = aligned_alloc(64, (sizeof(*wheel) + 63) / 64 * 64);
+	if (!wheel)
+		return -ENOMEM;
+	memset(wheel, 0, sizeof(*wheel));
+	pthread_mutex_init(&wheel->lock, NULL);
+	fd = install((struct file){ .wheel = wheel, .nonblocking = true });
+	if (fd < 0)
+		free(wheel);
+	return fd;
 }
 
 void twheel_sys_close(int fd)
 {
 	struct file *file = &files[fd - FIRST_FD];
 
+	pthread_mutex_lock(&files_lock);
 	if (!--file->wheel->users) {
 		pthread_mutex_destroy(&file->wheel->lock);
 		free(file->wheel);
 	}
 	file->wheel = NULL;
+	pthread_mutex_unlock(&files_lock);
 }
 
 int kernel_dup(int fd)
 {
-	for (unsigned int i = 0; i < FILES; i++) {
-		if (files[i].wheel)
-			continue;
-		files[i] = files[fd - FIRST_FD];
-		files[i].wheel->users++;
-		return FIRST_FD + (int)i;
-	}
-	return -EMFILE;
+	return install(files[fd - FIRST_FD]);
 }
 
 unsigned int kernel_open_files(void)

@@ -32,6 +32,7 @@
  * @hold: the next ioctl takes long, once; it has done all then, and this is false
  * @stored_fails: so many stored arms have no memory
  * @stored_fails_of: nor has one of the timer before this id, ever; 0: of none
+ * @generations: by so many the generation of a timer goes on with each arm; 0: by one
  * @interrupt: the next poll finds a signal
  * @threads: others move the time: a poll waits for that
  * @calls: made so far
@@ -56,6 +57,7 @@ struct kernel {
 	bool		hold;
 	uint32_t	stored_fails;
 	uint32_t	stored_fails_of;
+	uint32_t	generations;
 	bool		interrupt;
 	bool		threads;
 	unsigned long	calls;

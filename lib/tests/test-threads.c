@@ -263,6 +263,30 @@ static void test(const char *name, uint64_t features, uint32_t ring_entries, uin
 	tap_result("%s: %u threads, none lost, none stale, no other's cookie", name, OWNERS);
 }
 
+static void *open_and_close(void *unused)
+{
+	struct twheel_options options = { .size = sizeof(options), .capacity = CAPACITY };
+	struct twheel *w;
+
+	for (unsigned int i = 0; i < 500; i++) {
+		CHECK(twheel_open(&w, &options) == 0);
+		twheel_close(w);
+	}
+	return unused;
+}
+
+static void handles(void)
+{
+	pthread_t threads[OWNERS];
+
+	kernel_boot(0);
+	for (unsigned int i = 0; i < OWNERS; i++)
+		pthread_create(&threads[i], NULL, open_and_close, NULL);
+	for (unsigned int i = 0; i < OWNERS; i++)
+		pthread_join(threads[i], NULL);
+	tap_result("%u threads, each with handles of its own", OWNERS);
+}
+
 int main(void)
 {
 	const uint64_t all = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING;
@@ -273,5 +297,6 @@ int main(void)
 	test("words", all, 0, 0);
 	test("words, batch", all, 0, TWHEEL_OPEN_BATCH);
 	test("calls", 0, 0, 0);
+	handles();
 	return tap_end();
 }

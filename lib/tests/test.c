@@ -447,6 +447,31 @@ static void successor(const struct mode *mode)
 	tap_result("%s: a successor misses nothing", mode->name);
 }
 
+/*
+ * Of two handles one knows no generation of a timer, or one that is 2^31 armings old: an
+ * event comes to the first, and a take of the second ends.
+ */
+static void far_generations(const struct mode *mode)
+{
+	struct twheel *w = boot(mode), *heir = open_again(mode, kernel_dup(twheel_fd(w)));
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS };
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_flush(w) == 0);
+	kernel.generations = (1U << 31) + 1;
+	CHECK(twheel_arm_with(heir, 2, &arming) == 0);
+	CHECK(twheel_arm_with(heir, 1, &arming) == 0);
+	CHECK(twheel_flush(heir) == 0);
+	kernel_advance(2 * MS);
+	CHECK(twheel_take(w, &event, 1) == 1 && event.id == 2);
+	CHECK(twheel_take(w, &event, 1) >= 0);
+	CHECK(twheel_wait(w, &event, 1, 0) >= 0);
+	twheel_close(w);
+	twheel_close(heir);
+	tap_result("%s: generations that are far apart", mode->name);
+}
+
 /* To adopt one's own wheel changes nothing, also if the last event was taken back. */
 static void adopted_again(const struct mode *mode)
 {
@@ -1743,6 +1768,8 @@ int main(int argc, char **argv)
 	failed_and_taken();
 	same_deadline();
 	just_full();
+	far_generations(ring_mode);
+	far_generations(ring_batch_mode);
 	shared();
 	opening();
 	handed_over();

@@ -49,11 +49,12 @@
  *            and it has no word
  * ESTALE     the generation given is not the timer's: it was armed again, or has given
  *            back its memory; not with TWHEEL_ARM_STORED
- * ENOSPC     every id of the wheel is in use
+ * ENOSPC     every id of the wheel is in use; also that of a timer which was cancelled by a
+ *            store while a read holds its event
  * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
- *            whatever call; until that has succeeded a wheel counts for who opened
- *            it, or was the last to try and had room for another wheel
+ *            whatever call; until that has succeeded a wheel counts for nobody, or
+ *            for who was the last to try and had room for another wheel
  * ENOMEM     no memory, or the cgroup is at its limit
  * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
  *            that a few steps have found
