@@ -301,10 +301,35 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
 }
 
 /**
+ * expiry_waits() - does a wheel wait already, and no longer than that?
+ * @entry: the wheel's; in a line, or in none
+ * @clock: of @expires
+ * @expires: a time, by the host's @clock
+ *
+ * Return: true or false.
+ *
+ * Context: the wheel's lock is held.
+ */
+TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
+			      u64 expires)
+{
+	enum twheel_clock by;
+
+	lockdep_assert_held(entry->lock);
+	if (!entry->line)
+		return false;
+	by = entry->line->expirer->clock;
+	if (by == clock)
+		return entry->expires <= expires;
+	/* No clock is behind the monotonic one. */
+	return (s64)(entry->expires - clock_ahead(by)) <= (s64)(expires - clock_ahead(clock));
+}
+
+/**
  * expiry_queue() - have a wheel turned at a time
  * @entry: the wheel's; in a line, or in none
  * @user: whose wheel it is; has shares
- * @clock: the wheel's
+ * @clock: the wheel's, or CLOCK_MONOTONIC for what no set clock is to put off
  * @expires: when, by the host's @clock; what has passed is as soon as possible
  *
  * The wheel waits on this CPU from now on.

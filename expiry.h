@@ -73,7 +73,7 @@ struct expiry_share {
  * struct expiry_entry - how a wheel waits to be turned
  * @node: in @line; protected by the CPU's lock
  * @line: where it waits, NULL: nowhere; changes under @lock and the CPU's lock
- * @expires: when it wants to be turned, by the host's clock; @lock
+ * @expires: when it wants to be turned, by the clock of @line; @lock
  * @lock: the wheel's; constant
  * @turn: turns the wheel through at most @budget timers, and says how many timers and
  *	events it handled, and whether to wake.  Called in softirq context, with @lock
@@ -99,6 +99,8 @@ TWHEEL_PART void expiry_exit(void);
 
 TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void);
 TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares);
+TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
+			      u64 expires);
 TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
 			      enum twheel_clock clock, u64 expires);
 TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry);

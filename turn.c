@@ -114,19 +114,26 @@ static u64 twheel_next(const struct twheel *tw, u64 now)
 static void twheel_program(struct twheel *tw, u64 now)
 {
 	u64 next = twheel_next(tw, now), expires;
+	enum twheel_clock clock = tw->clock;
 
 	lockdep_assert_held(&tw->lock);
 	if (next == KTIME_MAX) {
 		expiry_dequeue(&tw->entry);
 		return;
 	}
-	/*
-	 * By the host's clock, which may be ahead of the wheel's by years: beyond the last
-	 * of all times a deadline would become one before all others.
-	 */
-	expires = min_t(u64, max(next, now) - tw->offset, KTIME_MAX - 1);
-	if (!tw->entry.line || expires < tw->entry.expires)
-		expiry_queue(&tw->entry, tw->user, tw->clock, expires);
+	if (clock != TWHEEL_MONOTONIC && (next <= now || twheel_behind(tw, now))) {
+		/* This waits for no time of the wheel's clock, which may be set back by hours. */
+		clock = TWHEEL_MONOTONIC;
+		expires = clock_now(clock) + (next > now ? next - now : 0);
+	} else {
+		/*
+		 * By the host's clock, which may be ahead of the wheel's by years: beyond the
+		 * last of all times a deadline would become one before all others.
+		 */
+		expires = min_t(u64, max(next, now) - tw->offset, KTIME_MAX - 1);
+	}
+	if (!expiry_waits(&tw->entry, clock, expires))
+		expiry_queue(&tw->entry, tw->user, clock, expires);
 }
 
 /*

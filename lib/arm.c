@@ -2,6 +2,7 @@
 /* Arms and cancels for which a store is not enough, one by one or in batches. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "handle.h"
 #include "sys.h"
@@ -50,6 +51,14 @@ static void batch_put(struct twheel *w, uint32_t at, uint32_t id, uint32_t told,
 	};
 }
 
+/* No more than a count can have, whatever somebody has written over an entry of the ring. */
+static uint32_t counts(uint32_t a, uint32_t b)
+{
+	uint64_t sum = (uint64_t)a + b;
+
+	return sum < TWHEEL_MAX_COUNT ? (uint32_t)sum : TWHEEL_MAX_COUNT;
+}
+
 /*
  * Keep what has failed on the batch, as one with what is there of the same timer, so that a
  * timer which fails again and again does not fill the batch.  Returns how many there are.
@@ -63,7 +72,7 @@ static uint32_t batch_keep(struct twheel *w, uint32_t nr, const struct twheel_op
 			continue;
 		if (kept->count && op->count && kept->generation != op->generation)
 			continue;
-		batch_put(w, i, op->id, kept->count + op->count,
+		batch_put(w, i, op->id, counts(kept->count, op->count),
 			  op->count ? op->generation : kept->generation);
 		return nr;
 	}
@@ -79,31 +88,40 @@ static void batch_is(struct twheel *w, uint32_t nr)
 	__atomic_store_n(&w->shared.untold, nr && !w->batching, __ATOMIC_RELAXED);
 }
 
-int twheel_batch_submit(struct twheel *w)
+bool twheel_batch_ready(const struct twheel *w)
 {
-	uint32_t nr = w->batch_nr, left = 0;
-	int ret;
+	return w->batch_nr > w->failed ||
+	       (w->failed && twheel_sys_now(CLOCK_MONOTONIC) >= w->retry);
+}
 
-	if (!nr)
-		return 0;
-	ret = submit(w, w->batch, nr);
-	if (ret) {
-		ret = 0;
-		for (uint32_t i = 0; i < nr; i++) {
+int twheel_batch_submit(struct twheel *w, bool again)
+{
+	uint32_t nr = w->batch_nr, from = w->failed, left;
+
+	if (!again && !twheel_batch_ready(w))
+		return from ? w->error : 0;
+	if (again || (from && twheel_sys_now(CLOCK_MONOTONIC) >= w->retry))
+		from = 0;
+	left = from;
+	if (submit(w, w->batch + from, nr - from)) {
+		for (uint32_t i = from; i < nr; i++) {
 			if (!w->batch[i].result)
 				continue;
-			if (!left)
-				ret = w->batch[i].result;
+			if (left == from)
+				w->error = w->batch[i].result;
 			left = batch_keep(w, left, &(struct twheel_op){
 				.id = w->batch[i].id,
 				.count = w->batch[i].count,
 				.generation = w->batch[i].generation,
 			});
 		}
+		if (!from)
+			w->retry = twheel_sys_now(CLOCK_MONOTONIC) + RETRY_PAUSE;
 	}
+	w->failed = left;
 	batch_is(w, left);
 	w->telling &= left != 0;
-	return ret;
+	return left ? w->error : 0;
 }
 
 void twheel_batch_forked(struct twheel *w)
@@ -113,54 +131,82 @@ void twheel_batch_forked(struct twheel *w)
 	w->telling = false;
 }
 
-int twheel_batch_room(struct twheel *w)
+static void batch_append(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
 {
-	int ret;
-
-	if (w->batch_nr < BATCH_MAX)
-		return 0;
-	ret = twheel_batch_submit(w);
-	return w->batch_nr < BATCH_MAX ? 0 : ret;
-}
-
-int twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
-{
-	int ret = twheel_batch_room(w);
-
-	if (ret)
-		return ret;
 	batch_put(w, w->batch_nr, id, told, generation);
 	w->telling |= told != 0;
 	batch_is(w, w->batch_nr + 1);
-	return 0;
+}
+
+/* Is the batch full of what fails? */
+static bool batch_full(struct twheel *w)
+{
+	if (w->batch_nr >= BATCH_MAX)
+		twheel_batch_submit(w, false);
+	return w->batch_nr >= BATCH_MAX;
+}
+
+/* Without the batch. */
+static int arm_at_once(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
+{
+	struct twheel_op op = {
+		.flags = TWHEEL_ARM_STORED,
+		.id = id,
+		.count = told,
+		.generation = told ? generation : 0,
+	};
+
+	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, &op);
+}
+
+int twheel_batch_room(struct twheel *w)
+{
+	return batch_full(w) && w->batch_nr == BATCH_MAX + BATCH_SPARE ? w->error : 0;
+}
+
+void twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
+{
+	if (batch_full(w)) {
+		if (!arm_at_once(w, id, told, generation))
+			return;
+		w->failed++;
+	}
+	batch_append(w, id, told, generation);
 }
 
 int twheel_batch_add(struct twheel *w, uint32_t id)
 {
-	return twheel_batch_tell(w, id, 0, 0);
+	if (batch_full(w))
+		return arm_at_once(w, id, 0, 0);
+	batch_append(w, id, 0, 0);
+	return 0;
 }
 
-PUBLIC int twheel_flush(struct twheel *w)
+int twheel_batch_flush(struct twheel *w, bool again)
 {
 	int ret;
 
 	if (!__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED))
 		return 0;
 	pthread_mutex_lock(&w->lock);
-	ret = twheel_batch_submit(w);
+	ret = twheel_batch_submit(w, again);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
+}
+
+PUBLIC int twheel_flush(struct twheel *w)
+{
+	return twheel_batch_flush(w, true);
 }
 
 /* By the word */
 
 static int arm_stored(struct twheel *w, uint32_t id)
 {
-	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
 	int ret;
 
 	if (!w->batching)
-		return twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, &op);
+		return arm_at_once(w, id, 0, 0);
 	pthread_mutex_lock(&w->lock);
 	ret = twheel_batch_add(w, id);
 	pthread_mutex_unlock(&w->lock);
@@ -225,8 +271,8 @@ static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *
 	for (unsigned int i = 0; i < sizeof(arming->reserved) / sizeof(arming->reserved[0]); i++)
 		if (arming->reserved[i])
 			return -EINVAL;
-	/* The deadline is in @arming, not in the word. */
-	if (op.flags & TWHEEL_ARM_STORED)
+	/* The deadline is in @arming, not in the word, and so are the terms. */
+	if (op.flags & ~(TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE))
 		return -EOPNOTSUPP;
 	if (!w->generation) {
 		ret = how(w, &op);
@@ -434,7 +480,7 @@ PUBLIC int twheel_adopt(struct twheel *w)
 		armed += !ret;
 	}
 	if (!ret)
-		ret = twheel_batch_submit(w);
+		ret = twheel_batch_submit(w, true);
 	pthread_mutex_unlock(&w->lock);
 	return ret < 0 ? ret : armed;
 }

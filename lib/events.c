@@ -12,9 +12,6 @@
 /* Of what is due or stale the kernel gets more than this done in a call, 64 mostly. */
 #define KERNEL_STEP	8U
 
-/* So long a wait lasts at least that tells of something which could not be armed. ns. */
-#define RETRY_PAUSE	10000000
-
 /* So many entries of the ring ahead is what is fetched meanwhile. */
 #define AHEAD		16U
 
@@ -38,33 +35,47 @@ static bool settable(const struct twheel *w)
 /* From a ring */
 
 /*
- * Expirations of a count-limited timer that are left, this one included; 0: its count has run
- * out.  The kernel knows, but for what is on the batch: the entry may be older than what was
- * told since.
+ * How many expirations of a count are left, this one included: the kernel knows, but for what is
+ * on the batch, and the entry may be older than what was told since.  Returns false if the
+ * timer was cancelled or moved meanwhile.
  */
-static uint32_t count_left(struct twheel *w, const struct twheel_entry *entry)
+static bool count_left(struct twheel *w, const struct twheel_entry *entry, uint32_t *left)
 {
 	struct twheel_timer timer;
-	uint32_t left = entry->count;
 
-	if (!twheel_get(w, entry->id, &timer) && timer.generation == entry->generation)
-		left = timer.count;
+	if (twheel_get(w, entry->id, &timer) || timer.deadline != entry->deadline)
+		return false;
+	*left = timer.generation == entry->generation ? timer.count : entry->count;
+	/* An entry may have anything written over it. */
+	if (*left > TWHEEL_MAX_COUNT)
+		*left = TWHEEL_MAX_COUNT;
 	for (uint32_t i = 0; i < w->batch_nr; i++) {
 		const struct twheel_op *op = &w->batch[i];
 
 		if (op->id == entry->id && op->generation == entry->generation)
-			left -= op->count < left ? op->count : left;
+			*left -= op->count < *left ? op->count : *left;
 	}
-	return left;
+	return true;
+}
+
+/* Of the periods that had passed when the event came, those that have passed by this clock. */
+static uint64_t overruns(const struct twheel *w, const struct twheel_entry *entry)
+{
+	uint64_t passed;
+
+	if (!settable(w) || !entry->interval)
+		return entry->overruns;
+	passed = (twheel_now(w) - entry->deadline) / entry->interval;
+	return passed < entry->overruns ? passed : entry->overruns;
 }
 
 /*
- * What an entry tells, if it counts.  The fields are written out one by one, because who
- * shares the wheel may write anything into the others.
+ * What an entry tells, if it counts; returns false if it does not.  The fields are written out
+ * one by one, because who shares the wheel may write anything into the others.
  */
-static void tell(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
+static bool tell(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
 {
-	uint64_t left;
+	uint32_t left;
 
 	*event = (struct twheel_event){
 		.id		= entry->id,
@@ -72,16 +83,18 @@ static void tell(struct twheel *w, const struct twheel_entry *entry, struct twhe
 		.cookie		= entry->cookie,
 		.deadline	= entry->deadline,
 		.fired		= entry->fired,
-		.overruns	= entry->overruns,
-		.flags		= entry->flags & TWHEEL_EVENT_LAST,
+		.overruns	= overruns(w, entry),
+		.flags		= entry->interval ? 0 : TWHEEL_EVENT_LAST,
 	};
 	if (!entry->count)
-		return;
-	left = count_left(w, entry);
+		return true;
+	if (!count_left(w, entry, &left))
+		return false;
 	if (event->overruns + 1 >= left) {
 		event->overruns = left ? left - 1 : 0;
 		event->flags = TWHEEL_EVENT_LAST;
 	}
+	return true;
 }
 
 /* When the timer of an event goes on; 0: never. */
@@ -116,7 +129,7 @@ static int claim(struct twheel *w, const struct twheel_entry *entry, struct twhe
 	struct twheel_word *word = &w->shared.words[entry->id];
 	__u64 deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST), next;
 	/* One that is plain and counts is done with; others may have to go on. */
-	bool plain = !entry->count && entry->flags & TWHEEL_EVENT_LAST, counts = false;
+	bool plain = !entry->count && !entry->interval, counts = false;
 	int ret = plain ? 0 : twheel_batch_room(w);
 	uint32_t told = 0;
 
@@ -124,8 +137,7 @@ static int claim(struct twheel *w, const struct twheel_entry *entry, struct twhe
 		return ret;
 
 	if (deadline == entry->deadline && !rearmed(w, entry) &&
-	    !(settable(w) && twheel_now(w) < deadline)) {
-		tell(w, entry, event);
+	    !(settable(w) && twheel_now(w) < deadline) && tell(w, entry, event)) {
 		next = next_deadline(entry, event);
 		counts = __atomic_compare_exchange_n(&word->deadline, &deadline, next, false,
 						     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -140,8 +152,8 @@ static int claim(struct twheel *w, const struct twheel_entry *entry, struct twhe
 	 */
 	if (told ||
 	    twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
-		ret = twheel_batch_tell(w, entry->id, told, entry->generation);
-	return ret ? ret : counts;
+		twheel_batch_tell(w, entry->id, told, entry->generation);
+	return counts;
 }
 
 /* Let the kernel put more into the ring: any submit does. */
@@ -149,8 +161,8 @@ static int call_kernel(struct twheel *w)
 {
 	struct twheel_submit call = { .op_size = sizeof(struct twheel_op) };
 
-	if (w->batch_nr)
-		return twheel_batch_submit(w);
+	if (twheel_batch_ready(w))
+		return twheel_batch_submit(w, false);
 	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
 }
 
@@ -222,7 +234,7 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 		/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
-		    (w->batching || !w->batch_nr))
+		    (w->batching || !twheel_batch_ready(w)))
 			break;
 		if (taken > counted)
 			calls = empty_calls(w);
@@ -233,7 +245,7 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 			break;
 	}
 	if ((!w->batching || w->telling) && !ret)
-		ret = twheel_batch_submit(w);
+		ret = twheel_batch_submit(w, false);
 	pthread_mutex_unlock(&w->lock);
 	return taken ? (int)taken : ret;
 }
@@ -277,26 +289,33 @@ PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t n
 	return ret;
 }
 
-/*
- * Something could not be armed, and may fail again and again: whoever waits in a loop is not
- * to be busy with that.  It is told if no event comes for a moment.
- */
-static int failed_wait(struct twheel *w, struct twheel_event *events, uint32_t nr,
-		       int64_t timeout, int error)
+/* Is there an event that can't be taken?  It keeps the file readable. */
+static bool blocked(const struct twheel *w)
 {
-	int ret;
+	const struct twheel_ring *ring = w->shared.ring;
 
+	return ring && __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) !=
+		       __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+}
+
+/*
+ * Sleep until something may have come.  If there was an @error, something could not be armed
+ * and is tried again after this.
+ */
+static int sleep_on(const struct twheel *w, int64_t timeout, int error)
+{
+	if (!error)
+		return twheel_sys_poll(w->fd, timeout);
 	if (timeout < 0 || timeout > RETRY_PAUSE)
 		timeout = RETRY_PAUSE;
-	twheel_sys_poll(w->fd, timeout);
-	ret = twheel_take(w, events, nr);
-	return ret > 0 ? ret : error;
+	return twheel_sys_poll(blocked(w) ? -1 : w->fd, timeout);
 }
 
 PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout)
 {
+	int flushed = 0, ret, error = 0;
 	uint64_t end = 0, now;
-	int flushed, ret;
+	bool paused;
 
 	if (!nr)
 		return -EINVAL;
@@ -305,20 +324,22 @@ PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t n
 		end = now + (uint64_t)timeout;
 	}
 	for (;;) {
+		uint32_t calls = empty_calls(w);
+
 		/* What is taken and stale may have to be armed. */
 		do {
-			flushed = twheel_flush(w);
+			flushed = twheel_batch_flush(w, false);
 			ret = twheel_take(w, events, nr);
 			if (ret > 0)
 				return ret;
-			if (!ret)
-				ret = flushed;
-		} while (!ret && __atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED));
-		if (ret && timeout)
-			return failed_wait(w, events, nr, timeout, ret);
-		if (!timeout)
-			return ret;
-		ret = twheel_sys_poll(w->fd, timeout);
+		} while (!ret && !flushed && calls-- &&
+			 __atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED));
+		paused = error;
+		error = ret ? ret : flushed;
+		/* Whoever waits in a loop is not to be busy with what fails again and again. */
+		if (!timeout || (error && paused))
+			return error;
+		ret = sleep_on(w, timeout, error);
 		if (ret < 0)
 			return ret;
 		if (timeout > 0) {

@@ -39,9 +39,10 @@ static void after_in_child(void)
 
 /*
  * At the start, because fork() calls nothing of what is registered while it runs: a handle
- * that is opened then would have its lock copied as it is.
+ * that is opened then would have its lock copied as it is.  Also before the constructors of
+ * the program, which may open one.
  */
-__attribute__((constructor)) static void prepare(void)
+__attribute__((constructor(1000))) static void prepare(void)
 {
 	prepared = !pthread_atfork(before, after, after_in_child);
 }

@@ -17,7 +17,7 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg);
 /* As many bytes as there are; 0: nothing to read. */
 int twheel_sys_read(int fd, void *to, size_t size);
 
-/* Wait until @fd is readable, at most @timeout ns, negative: for ever. */
+/* Wait until @fd, if it is not -1, is readable, at most @timeout ns, negative: for ever. */
 int twheel_sys_poll(int fd, int64_t timeout);
 
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at);

@@ -34,9 +34,9 @@ extern "C" {
  *
  * So may a child after fork(), also of a program with threads: it and its parent
  * are then like two threads with a handle each, and each closes its own.  Each has
- * a batch of its own.  With an event ring, and where both arm with terms (interval, slack,
- * count, cookie) and take events, the event of an earlier arming may be taken by the one
- * after the other has armed the timer with terms for the very deadline of that event.
+ * a batch of its own.  With an event ring only one of them takes events; and if the other
+ * arms a timer with terms (interval, slack, count, cookie) for the very deadline of an event
+ * that waits, the event may be that of the earlier arming.
  * fork() waits until no other thread is inside a function that locks the handle, which none does
  * while it sleeps.  What makes a process otherwise (vfork(), _Fork(), clone()) does
  * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
@@ -99,8 +99,8 @@ struct twheel_options {
 
 /*
  * @fd is a wheel that was opened before: inherited, or handed over.  One that was not
- * used yet gets its shape and words here.  One that was keeps what it has, and clock,
- * tick, capacity and ring_entries must not be given.
+ * used yet gets its shape and words here.  One that was keeps what it has, and of clock,
+ * tick, capacity and ring_entries those that are given must be the same.
  */
 #define TWHEEL_OPEN_FD		(1U << 0)
 /* @clock is given. */
@@ -115,8 +115,9 @@ struct twheel_options {
  * @out: where to write the handle
  * @options: NULL: all defaults
  *
- * The file is close-on-exec and non-blocking; an @fd given is made non-blocking.
- * Whoever is to inherit the wheel needs the first undone, by fcntl().
+ * The file is close-on-exec and non-blocking; an @fd given is made non-blocking, and has to
+ * stay so: else who takes events may sleep in it.  Whoever is to inherit the wheel needs the
+ * first undone, by fcntl().
  *
  * If it fails, an @fd given is still the caller's.
  *
@@ -295,7 +296,8 @@ int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer);
  * thread that sleeps otherwise calls this first.  Costs no system call if there
  * is nothing to do.
  *
- * What could not be carried out stays on the batch for another try.
+ * What could not be carried out stays on the batch, and is in nobody's way: it is tried again
+ * here, and by whoever takes events or waits for them, then at most each 10 ms.
  *
  * Return: 0, or the first error, such as -ENOMEM.
  */

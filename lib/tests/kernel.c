@@ -312,7 +312,7 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
 		    op->slack || op->cookie || (op->generation && !op->count))
 			return -EINVAL;
-		if (kernel.stored_fails_of == id + 1)
+		if (kernel.stored_fails_of == id + 1 || id < kernel.stored_fails_of_first)
 			return -ENOMEM;
 		if (kernel.stored_fails) {
 			kernel.stored_fails--;
@@ -519,6 +519,8 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 	count(&kernel.calls);
 	if (!wheel)
 		return -ENOTTY;
+	if (request == TWHEEL_IOC_GET && kernel.in_get)
+		kernel.in_get();
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
 	switch (request) {
@@ -556,6 +558,8 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 	}
 	post(wheel);
 	pthread_mutex_unlock(&wheel->lock);
+	if (request == TWHEEL_IOC_GET && kernel.after_get)
+		kernel.after_get();
 	if (__atomic_exchange_n(&kernel.hold, false, __ATOMIC_SEQ_CST))
 		nanosleep(&(struct timespec){ .tv_nsec = KERNEL_HOLD }, NULL);
 	return ret;
@@ -616,10 +620,12 @@ static bool readable(struct wheel *wheel, uint64_t *next)
 {
 	bool is;
 
+	*next = UINT64_MAX;
+	if (!wheel)
+		return false;
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
 	is = wheel->due_nr || __atomic_load_n(&wheel->ring.head, __ATOMIC_RELAXED) != wheel->tail;
-	*next = UINT64_MAX;
 	for (uint32_t id = 0; id < wheel->setup.capacity; id++)
 		if (wheel->timer[id].promise && wheel->timer[id].promise < *next)
 			*next = wheel->timer[id].promise;

@@ -32,6 +32,9 @@
  * @hold: the next ioctl takes long, once; it has done all then, and this is false
  * @stored_fails: so many stored arms have no memory
  * @stored_fails_of: nor has one of the timer before this id, ever; 0: of none
+ * @stored_fails_of_first: nor have those before this id, ever
+ * @in_get: called by the next GET, before it has looked
+ * @after_get: called after it
  * @generations: by so many the generation of a timer goes on with each arm; 0: by one
  * @interrupt: the next poll finds a signal
  * @threads: others move the time: a poll waits for that
@@ -57,6 +60,9 @@ struct kernel {
 	bool		hold;
 	uint32_t	stored_fails;
 	uint32_t	stored_fails_of;
+	uint32_t	stored_fails_of_first;
+	void		(*in_get)(void);
+	void		(*after_get)(void);
 	uint32_t	generations;
 	bool		interrupt;
 	bool		threads;

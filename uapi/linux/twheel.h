@@ -187,8 +187,8 @@ struct twheel_features {
  * @reserved: 0
  * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded
  *	down to a multiple of 256.  Else 0
- * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, rounded up to a
- *	multiple of 256 or to the capacity; 0: all from @words_first on.  ERANGE
+ * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, so that the last is
+ *	followed by a multiple of 256 or by none; 0: all from @words_first on.  ERANGE
  *	beyond the capacity.
  *	Else 0
  * @words_offset: out: where in the file the word of id 0 is, or would be, for
