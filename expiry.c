@@ -600,7 +600,8 @@ static u64 cost_of_call(struct expiry_cpu *c, const struct expirer *e)
 	s64 late = clock_now(e->clock) - e->set;
 
 	lockdep_assert_held(&c->lock);
-	if (is_idle_task(current))
+	/* The task may be changing its other flags at this moment. */
+	if (data_race(is_idle_task(current)))
 		most = c->entry;
 	if (e->set != KTIME_MAX && late >= 0)
 		c->entry = min_t(u64, late, most);
