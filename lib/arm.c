@@ -52,7 +52,7 @@ static void batch_put(struct twheel *w, uint32_t at, uint32_t id, uint32_t told,
 }
 
 /* No more than a count can have, whatever somebody has written over an entry of the ring. */
-static uint32_t counts(uint32_t a, uint32_t b)
+static uint32_t add_counts(uint32_t a, uint32_t b)
 {
 	uint64_t sum = (uint64_t)a + b;
 
@@ -72,7 +72,7 @@ static uint32_t batch_keep(struct twheel *w, uint32_t nr, const struct twheel_op
 			continue;
 		if (kept->count && op->count && kept->generation != op->generation)
 			continue;
-		batch_put(w, i, op->id, counts(kept->count, op->count),
+		batch_put(w, i, op->id, add_counts(kept->count, op->count),
 			  op->count ? op->generation : kept->generation);
 		return nr;
 	}
@@ -88,20 +88,23 @@ static void batch_is(struct twheel *w, uint32_t nr)
 	__atomic_store_n(&w->shared.untold, nr && !w->batching, __ATOMIC_RELAXED);
 }
 
+/* Is it time to try again what has failed? */
+static bool retry_due(const struct twheel *w)
+{
+	return w->failed && twheel_sys_now(CLOCK_MONOTONIC) >= w->retry;
+}
+
 bool twheel_batch_ready(const struct twheel *w)
 {
-	return w->batch_nr > w->failed ||
-	       (w->failed && twheel_sys_now(CLOCK_MONOTONIC) >= w->retry);
+	return w->batch_nr > w->failed || retry_due(w);
 }
 
 int twheel_batch_submit(struct twheel *w, bool again)
 {
-	uint32_t nr = w->batch_nr, from = w->failed, left;
+	uint32_t nr = w->batch_nr, from = again || retry_due(w) ? 0 : w->failed, left;
 
-	if (!again && !twheel_batch_ready(w))
-		return from ? w->error : 0;
-	if (again || (from && twheel_sys_now(CLOCK_MONOTONIC) >= w->retry))
-		from = 0;
+	if (from == nr)
+		return nr ? w->error : 0;
 	left = from;
 	if (submit(w, w->batch + from, nr - from)) {
 		for (uint32_t i = from; i < nr; i++) {
@@ -115,6 +118,7 @@ int twheel_batch_submit(struct twheel *w, bool again)
 				.generation = w->batch[i].generation,
 			});
 		}
+		/* Those that failed before wait no longer because others have failed. */
 		if (!from)
 			w->retry = twheel_sys_now(CLOCK_MONOTONIC) + RETRY_PAUSE;
 	}

@@ -61,7 +61,7 @@ int twheel_fork_add(struct twheel *w)
 	return 0;
 }
 
-/* Also of a handle that was not added, which only the lock can tell: others write its link. */
+/* Does nothing for a handle that was not added.  Only the lock tells: others write its link. */
 void twheel_fork_remove(struct twheel *w)
 {
 	pthread_mutex_lock(&lock);

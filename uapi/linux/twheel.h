@@ -187,9 +187,9 @@ struct twheel_features {
  * @reserved: 0
  * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded
  *	down to a multiple of 256.  Else 0
- * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, so that the last is
- *	followed by a multiple of 256 or by none; 0: all from @words_first on.  ERANGE
- *	beyond the capacity.
+ * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, from the @words_first
+ *	that is given; their end is rounded up to a multiple of 256, or to the
+ *	capacity; 0: all from @words_first on.  ERANGE beyond the capacity.
  *	Else 0
  * @words_offset: out: where in the file the word of id 0 is, or would be, for
  *	mmap; 0: there are no words
@@ -540,8 +540,8 @@ struct twheel_stats {
  * Frees the memory of timers that are not armed, in chunks of 256 neighbours of which
  * none is, without closing the wheel.  With it goes what TWHEEL_ARM_KEEP would keep of
  * them.  The memory of words stays.  Generations go on: no handle of an earlier arming
- * fits a later one.  A signal that kills ends it, and
- * what other threads arm meanwhile may keep chunks that could be freed: call it again.
+ * fits a later one.  A signal that kills ends it, and what other threads arm meanwhile may
+ * keep chunks that could be freed: call it again.
  */
 struct twheel_trim {
 	__aligned_u64	freed;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Handles as the tests of the simulated kernel open them: in which mode, and what to expect.
+ */
+#ifndef TWHEEL_TESTS_MODES_H
+#define TWHEEL_TESTS_MODES_H
+
+#include <stdint.h>
+
+#include "kernel.h"
+#include "tap.h"
+#include "twheel.h"
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+#define MS		1000000ULL
+#define CAPACITY	256U
+#define WORDS		TWHEEL_FEATURE_WORDS
+#define RING		(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING)
+
+enum { MODES = 7 };
+
+/* What a handle is opened with, and what it has then: TWHEEL_HAS_*. */
+struct mode {
+	const char	*name;
+	uint64_t	features;
+	uint32_t	ring_entries;
+	uint32_t	flags;
+	unsigned int	has;
+};
+
+extern const struct mode modes[MODES];
+
+#define ring_mode	(&modes[0])
+#define ring_batch_mode	(&modes[1])
+#define small_ring_mode	(&modes[2])
+#define words_mode	(&modes[3])
+
+/* A wheel on a kernel that has just started; ends the program if there is none. */
+struct twheel *boot(const struct mode *mode);
+/* The same, on CLOCK_REALTIME. */
+struct twheel *boot_realtime(const struct mode *mode);
+/* Another handle of an open file. */
+struct twheel *open_again(const struct mode *mode, int fd);
+
+/* The next event is this one, and comes exactly then. */
+void expect(struct twheel *w, uint32_t id, uint64_t deadline);
+/* For so long there is none. */
+void expect_none(struct twheel *w, uint64_t ns);
+
+/* Of test-some.c: what only some modes have. */
+void test_some(void);
+
+/* Of test-open.c: before all else, since fork() is prepared for once; and the rest. */
+void test_first_open(const char *program);
+void test_open(void);
+
+#endif

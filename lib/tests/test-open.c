@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * To open a wheel: what is refused, which part of the words is mapped, wheels that are handed
+ * over; and that fork() is prepared for by then.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "modes.h"
+#include "sys.h"
+
+static int try_open(const struct twheel_options *options)
+{
+	struct twheel *w = NULL;
+	int ret = twheel_open(&w, options);
+
+	if (!ret)
+		twheel_close(w);
+	return ret;
+}
+
+static void opening(void)
+{
+	struct {
+		struct twheel_options options;
+		uint64_t more;
+	} longer = { .options.size = sizeof(longer) };
+	struct twheel_options o = { .size = sizeof(o) };
+	struct twheel *w;
+
+	kernel_boot(RING);
+	CHECK(try_open(NULL) == 0);
+	CHECK(try_open(&o) == 0);
+	o.size = sizeof(o) - 4;
+	CHECK(try_open(&o) == -EINVAL);
+	CHECK(try_open(&longer.options) == 0);
+	longer.more = 1;
+	CHECK(try_open(&longer.options) == -E2BIG);
+	tap_result("options of another size");
+
+	o = (struct twheel_options){ .size = sizeof(o), .flags = 1U << 31 };
+	CHECK(try_open(&o) == -EOPNOTSUPP);
+	o = (struct twheel_options){ .size = sizeof(o), .clock = CLOCK_BOOTTIME };
+	CHECK(try_open(&o) == -EINVAL);
+	o.flags = TWHEEL_OPEN_CLOCK;
+	CHECK(try_open(&o) == 0);
+	o.clock = CLOCK_PROCESS_CPUTIME_ID;
+	CHECK(try_open(&o) == -EOPNOTSUPP);
+	o = (struct twheel_options){ .size = sizeof(o), .capacity = ~0U };
+	CHECK(try_open(&o) == -ERANGE);
+	o = (struct twheel_options){ .size = sizeof(o), .ring_entries = ~0U };
+	CHECK(try_open(&o) == -ERANGE);
+	o = (struct twheel_options){ .size = sizeof(o), .path = "/dev/nothing" };
+	CHECK(try_open(&o) == -ENODEV);
+	o = (struct twheel_options){ .size = sizeof(o), .fd = 1 };
+	CHECK(try_open(&o) == -EINVAL);
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	CHECK(try_open(&o) == -ENOTTY);
+	o.path = "/dev/twheel";
+	CHECK(try_open(&o) == -EINVAL);
+	kernel.abi = TWHEEL_ABI + 1;
+	CHECK(try_open(NULL) == -EPROTO);
+	kernel.abi = TWHEEL_ABI;
+	kernel.map_error = -ENOMEM;
+	CHECK(try_open(NULL) == -ENOMEM);
+	kernel.map_error = 0;
+	kernel.words_error = -EDQUOT;
+	CHECK(try_open(NULL) == -EDQUOT);
+	kernel.words_error = 0;
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_NO_WORDS };
+	o.ring_entries = TWHEEL_MAX_RING + 1;
+	CHECK(try_open(&o) == -ERANGE);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	twheel_close(NULL);
+	tap_result("options that mean nothing, and kernels that can't");
+
+	/* In use without words. */
+	kernel_boot(RING);
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_NO_WORDS };
+	CHECK(twheel_open(&w, &o) == 0);
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	o.fd = kernel_dup(twheel_fd(w));
+	kernel_make_blocking(o.fd);
+	twheel_close(w);
+	o.capacity = CAPACITY;
+	CHECK(try_open(&o) == -EBUSY);
+	o.capacity = 0;
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == 0 && kernel_nonblocking(o.fd));
+	twheel_close(w);
+
+	/* As it was made is as good as not said. */
+	kernel_boot(RING);
+	o = (struct twheel_options){ .size = sizeof(o), .capacity = CAPACITY };
+	o.ring_entries = kernel.ring_min;
+	CHECK(twheel_open(&w, &o) == 0);
+	o.flags = TWHEEL_OPEN_FD;
+	o.fd = kernel_dup(twheel_fd(w));
+	o.capacity = CAPACITY + 1;
+	CHECK(try_open(&o) == -EBUSY);
+	o.capacity = CAPACITY;
+	o.tick = MS / 2;
+	CHECK(try_open(&o) == -EBUSY);
+	o.tick = 0;
+	o.ring_entries = TWHEEL_MAX_RING;
+	CHECK(try_open(&o) == -EBUSY);
+	o.ring_entries = kernel.ring_min;
+	kernel.map_error = -ENOMEM;
+	CHECK(try_open(&o) == -ENOMEM);
+	kernel.map_error = 0;
+	twheel_close(w);
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == (TWHEEL_HAS_WORDS | TWHEEL_HAS_RING));
+	twheel_close(w);
+
+	/* What can't be mapped is left as it is. */
+	kernel_boot(WORDS);
+	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	o.fd = twheel_sys_open("/dev/twheel");
+	kernel_make_read_only(o.fd);
+	o.capacity = CAPACITY;
+	CHECK(try_open(&o) == -EACCES);
+	o.flags |= TWHEEL_OPEN_NO_WORDS;
+	CHECK(twheel_open(&w, &o) == 0);
+	twheel_close(w);
+	o.flags = TWHEEL_OPEN_FD;
+	o.capacity = 0;
+
+	/* A ring is no use without words. */
+	w = boot(ring_mode);
+	o.fd = kernel_dup(twheel_fd(w));
+	o.flags |= TWHEEL_OPEN_NO_WORDS;
+	CHECK(try_open(&o) == -EOPNOTSUPP);
+	CHECK(kernel_open_files() == 2);
+	o.flags = TWHEEL_OPEN_FD;
+	CHECK(try_open(&o) == 0);
+	twheel_close(w);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	tap_result("a wheel in use is opened as it is, or not at all");
+}
+
+/* A wheel that somebody else has opened is as good as an own one, until it is used. */
+static void handed_over(void)
+{
+	struct twheel_options o = { .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	struct twheel *w;
+
+	kernel_boot(RING);
+	o.fd = twheel_sys_open("/dev/twheel");
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == TWHEEL_HAS_WORDS && twheel_capacity(w) == KERNEL_CAPACITY_MAX);
+	twheel_close(w);
+	o.fd = twheel_sys_open("/dev/twheel");
+	o.capacity = CAPACITY;
+	o.ring_entries = 64;
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == ring_mode->has && twheel_capacity(w) == CAPACITY);
+	twheel_close(w);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	tap_result("a wheel handed over and not used gets its shape, words and ring");
+}
+
+/* A wheel that is another's has words of some ids: the others are armed by calls. */
+static void part_of_the_words(uint32_t first, uint32_t nr)
+{
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_WORDS, .words_first = first, .words_nr = nr,
+	};
+	struct twheel_options o = { .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
+	static const uint32_t ids[] = { 0, 255, 256, 511, 512, 1023 };
+	struct twheel_arming arming = { .interval = MS };
+	uint32_t mapped = first ? 0 : nr;
+	unsigned long calls;
+	struct twheel_word *words;
+	struct twheel *w;
+	uint64_t start;
+	void *at;
+
+	kernel_boot(RING);
+	o.fd = twheel_sys_open("/dev/twheel");
+	CHECK(twheel_sys_ioctl(o.fd, TWHEEL_IOC_SETUP, &setup) == 0);
+	CHECK(setup.words_first == first && setup.words_nr == nr);
+	CHECK(twheel_open(&w, &o) == 0);
+	CHECK(twheel_has(w) == (mapped ? TWHEEL_HAS_WORDS : 0));
+	CHECK(twheel_capacity(w) == KERNEL_CAPACITY_MAX);
+	start = twheel_now(w);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids); i++) {
+		CHECK(twheel_arm(w, ids[i], start + (i + 1) * MS) == 0);
+		calls = kernel.calls;
+		CHECK(twheel_extend(w, ids[i], start + (i + 10) * MS) == 0);
+		CHECK(kernel.calls - calls == (ids[i] >= mapped));
+	}
+	CHECK(twheel_cancel_tell(w, ids[2]) == TWHEEL_STATE_PENDING);
+	CHECK(twheel_cancel(w, ids[5]) == 0);
+	for (unsigned int i = 0; i < 5; i++)
+		if (i != 2)
+			expect(w, ids[i], start + (i + 10) * MS);
+	expect_none(w, 100 * MS);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids); i++) {
+		arming.deadline = twheel_now(w) + MS;
+		CHECK(twheel_arm_with(w, ids[i], &arming) == 0);
+		expect(w, ids[i], arming.deadline);
+		expect(w, ids[i], arming.deadline + MS);
+		CHECK(twheel_cancel(w, ids[i]) == 0);
+	}
+
+	/* What its owner has stored and not called: a successor finds it all the same. */
+	CHECK(twheel_sys_map(o.fd, setup.words_offset + first * sizeof(*words),
+			     nr * sizeof(*words), &at) == 0);
+	words = at;
+	words[3].deadline = twheel_now(w) + MS;
+	CHECK(twheel_adopt(w) == 1);
+	expect(w, first + 3, words[3].deadline ? words[3].deadline : kernel_now());
+	twheel_sys_unmap(at, nr * sizeof(*words));
+	twheel_close(w);
+	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
+	tap_result("words of %u timers from %u on: the others go by calls", nr, first);
+}
+
+/* Is main() running? */
+static bool running;
+/* Has the first handle been opened, or is a thread about to prepare for forks? */
+static bool opening_first;
+
+int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+	static unsigned int calls;
+	/* The first is the simulated kernel's. */
+	bool fails = calls++ && getenv("NO_MEMORY_FOR_FORKS");
+
+	if (running) {
+		__atomic_store_n(&opening_first, true, __ATOMIC_SEQ_CST);
+		nanosleep(&(struct timespec){ .tv_nsec = KERNEL_HOLD }, NULL);
+	}
+	return fails ? ENOMEM : __real_pthread_atfork(before, parent, child);
+}
+
+static void *open_first(void *arg)
+{
+	struct twheel *w = boot(ring_mode);
+
+	(void)arg;
+	__atomic_store_n(&opening_first, true, __ATOMIC_SEQ_CST);
+	twheel_close(w);
+	return NULL;
+}
+
+/* As the first thing in a process, because only then nothing is prepared. */
+static void forks_at_first_open(void)
+{
+	pthread_t thread;
+	int status = -1;
+	pid_t child;
+
+	CHECK(pthread_create(&thread, NULL, open_first, NULL) == 0);
+	while (!__atomic_load_n(&opening_first, __ATOMIC_SEQ_CST))
+		sched_yield();
+	child = fork();
+	if (!child) {
+		alarm(10);
+		twheel_close(boot(ring_mode));
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	tap_result("a child can open, though a thread was opening the first at the fork");
+}
+
+static void no_memory_for_forks(const char *program)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child) {
+		setenv("NO_MEMORY_FOR_FORKS", "1", 1);
+		execl("/proc/self/exe", program, NULL);
+		_exit(1);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	tap_result("without memory to prepare for forks nothing is opened");
+}
+
+/* A handle that a constructor of the program has opened. */
+static int opened_early = -1;
+
+__attribute__((constructor)) static void open_early(void)
+{
+	struct twheel *w;
+
+	kernel_boot(RING);
+	opened_early = twheel_open(&w, NULL);
+	if (!opened_early)
+		twheel_close(w);
+}
+
+void test_first_open(const char *program)
+{
+	running = true;
+	if (getenv("NO_MEMORY_FOR_FORKS")) {
+		kernel_boot(RING);
+		exit(try_open(NULL) != -ENOMEM);
+	}
+	CHECK(opened_early == 0);
+	tap_result("a constructor can open a wheel");
+	forks_at_first_open();
+	no_memory_for_forks(program);
+}
+
+void test_open(void)
+{
+	opening();
+	handed_over();
+	part_of_the_words(0, 256);
+	part_of_the_words(0, 512);
+	part_of_the_words(256, 256);
+}

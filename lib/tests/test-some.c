@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What only some handles have: a ring, words, a batch; and what two handles of a wheel share.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "modes.h"
+#include "sys.h"
+
+static void stores(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event event;
+	unsigned long calls;
+
+	twheel_arm(w, 1, start + 10 * MS);
+	CHECK(kernel.stored == 1);
+	calls = kernel.calls;
+	for (unsigned int i = 0; i < 1000; i++) {
+		twheel_arm(w, 1, start + 11 * MS + i);
+		twheel_extend(w, 1, start + 12 * MS + i);
+		twheel_extend_armed(w, 1, start + 13 * MS + i);
+	}
+	twheel_cancel(w, 1);
+	twheel_arm(w, 1, start + 12 * MS);
+	twheel_cancel_tell(w, 1);
+	twheel_extend(w, 1, start + 11 * MS);
+	CHECK(kernel.calls == calls);
+	/* Earlier than the kernel looks. */
+	twheel_arm(w, 1, start + 9 * MS);
+	CHECK(kernel.calls == calls + 1);
+	kernel_advance(9 * MS);
+	calls = kernel.calls + kernel.reads;
+	CHECK(twheel_next(w, &event) == 1);
+	CHECK(twheel_next(w, &event) == 0);
+	CHECK(kernel.calls + kernel.reads == calls + (mode->ring_entries ? 0 : 2));
+	twheel_close(w);
+	tap_result("%s: no call for a change to later, for a cancel, for an event",
+		   mode->name);
+}
+
+static void batches(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event events[CAPACITY];
+	unsigned long calls = kernel.calls;
+
+	for (unsigned int round = 0; round < 2; round++)
+		for (uint32_t id = 0; id < 64; id++)
+			twheel_arm(w, id, start + 2 * MS);
+	CHECK(kernel.calls == calls);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(kernel.calls == calls + 1 && kernel.stored == 128);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(kernel.calls == calls + 1);
+	tap_result("a batch is one call");
+
+	for (uint32_t id = 100; id < 229; id++)
+		twheel_arm(w, id, start + MS);
+	CHECK(kernel.calls == calls + 2 && kernel.stored == 256);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 129);
+	CHECK(kernel.stored == 257);
+	tap_result("a full batch is submitted, and one before sleep");
+
+	/* A stale entry: found by the taker, called by the batch. */
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 64);
+	start = twheel_now(w);
+	twheel_arm(w, 1, start + MS);
+	twheel_flush(w);
+	kernel_advance(MS);
+	twheel_extend(w, 1, start + 3 * MS);
+	calls = kernel.calls;
+	CHECK(twheel_take(w, events, 1) == 0);
+	CHECK(kernel.calls == calls);
+	expect(w, 1, start + 3 * MS);
+	tap_result("a batch takes what a stale event needs");
+
+	/* The kernel is looking, but for a later deadline. */
+	start = twheel_now(w);
+	twheel_arm(w, 2, start + 100 * MS);
+	twheel_flush(w);
+	twheel_arm(w, 2, start + MS);
+	kernel_advance(2 * MS);
+	CHECK(twheel_cancel_tell(w, 2) == TWHEEL_STATE_EXPIRED);
+	tap_result("a deadline that has passed on a batch has expired");
+	twheel_close(w);
+}
+
+static void batch_fails(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	struct twheel_arming arming = { .interval = MS };
+	uint64_t start = twheel_now(w);
+	struct twheel_event events[CAPACITY];
+	unsigned int nr = 0;
+	int ret;
+
+	for (uint32_t id = 0; id < 10; id++)
+		twheel_arm(w, id, start + MS);
+	kernel.stored_fails = 3;
+	CHECK(twheel_flush(w) == -ENOMEM);
+	CHECK(kernel.stored == 7);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(kernel.stored == 10);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 10);
+	tap_result("what fails in a batch is told, and tried again");
+
+	for (uint32_t id = 0; id < 128; id++)
+		CHECK(twheel_arm(w, id, start + 5 * MS) == 0);
+	kernel.submit_error = -ENOMEM;
+	CHECK(twheel_arm(w, 128, start + 5 * MS) == 0);
+	CHECK(twheel_flush(w) == 0);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 129);
+	tap_result("a full batch that fails is not in the way of who comes next");
+
+	/* All periods at once, and no memory: events stay until they can go on. */
+	arming.deadline = start + 7 * MS;
+	for (uint32_t id = 0; id < 60; id++)
+		CHECK(twheel_arm_with(w, id, &arming) == 0);
+	for (uint32_t id = 100; id < 210; id++)
+		twheel_arm(w, id, start + 6 * MS);
+	kernel_advance(start + 7 * MS - kernel_now());
+	kernel.stored_fails = 100000;
+	while ((ret = twheel_take(w, events, CAPACITY)) > 0)
+		nr += (unsigned int)ret;
+	CHECK(ret == -ENOMEM && nr < 60);
+	kernel.stored_fails = 0;
+	CHECK(twheel_flush(w) == 0);
+	while (nr < 170 && (ret = twheel_wait(w, events, CAPACITY, 0)) > 0)
+		nr += (unsigned int)ret;
+	CHECK(nr == 170);
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 60 && kernel_now() == start + 8 * MS);
+	tap_result("no event is taken that could not go on");
+	twheel_close(w);
+}
+
+/* What fails on a batch is in nobody else's way. */
+static void batch_keeps_failing(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event events[CAPACITY];
+
+	CHECK(twheel_arm(w, 7, start + MS) == 0 && twheel_flush(w) == 0);
+	kernel.stored_fails_of = 5 + 1;
+	/* Sooner and sooner, so that each arm takes a call. */
+	for (unsigned int i = 0; i < 300; i++)
+		CHECK(twheel_arm(w, 5, start + (1000 - i) * MS) == 0);
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 7);
+	CHECK(twheel_arm(w, 9, start + 2 * MS) == 0);
+	CHECK(twheel_flush(w) == -ENOMEM);
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 9);
+	kernel.stored_fails_of = 0;
+	CHECK(twheel_flush(w) == 0);
+	kernel_advance(700 * MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 5);
+	CHECK(events[0].deadline == start + 701 * MS);
+	tap_result("a timer that has no memory again and again is once on the batch");
+
+	/* All of it fails; an event that is done with needs none of it. */
+	start = twheel_now(w);
+	CHECK(twheel_arm(w, 200, start + MS) == 0 && twheel_flush(w) == 0);
+	kernel.stored_fails = 1000;
+	for (uint32_t id = 0; id < 128; id++)
+		CHECK(twheel_arm(w, id, start + 5 * MS) == 0);
+	CHECK(twheel_arm(w, 128, start + 5 * MS) == -ENOMEM);
+	kernel_advance(MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 1 && events[0].id == 200);
+	kernel.stored_fails = 0;
+	CHECK(twheel_wait(w, events, CAPACITY, -1) == 128);
+	tap_result("events are taken though all of a batch fails");
+	twheel_close(w);
+}
+
+/* Nor is an event lost whose timer was armed by another handle, so that it seems to be plain. */
+static void batch_is_full_of_failures(void)
+{
+	struct twheel *w = boot(ring_batch_mode);
+	struct twheel *other = open_again(ring_batch_mode, kernel_dup(twheel_fd(w)));
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = { .deadline = start + MS, .interval = 100 * MS };
+	struct twheel_event events[CAPACITY];
+	int taken;
+
+	kernel.stored_fails = 1000;
+	for (uint32_t id = 0; id < 128; id++)
+		CHECK(twheel_arm(w, id, start + 5 * MS) == 0);
+	CHECK(twheel_arm_with(other, 200, &arming) == 0);
+	kernel_advance(MS);
+	taken = twheel_take(w, events, CAPACITY);
+	CHECK(taken == 1 && events[0].id == 200 && events[0].deadline == start + MS);
+	kernel.stored_fails = 0;
+	CHECK(twheel_flush(w) == 0);
+	kernel_advance(4 * MS);
+	CHECK(twheel_take(w, events, CAPACITY) == 128);
+	expect(w, 200, start + 101 * MS);
+	tap_result("no event is lost where a batch is full of failures");
+	twheel_close(other);
+	twheel_close(w);
+}
+
+/*
+ * Events come, and near timers can be armed, whatever else has no memory again and again; nor
+ * is that tried all the time.
+ */
+static void batch_is_in_nobodys_way(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = { .deadline = start + 20 * MS, .interval = 20 * MS };
+	struct twheel_event event;
+	unsigned long submits;
+	unsigned int events = 0;
+	int ret;
+
+	kernel.stored_fails_of_first = 150;
+	for (uint32_t id = 0; id < 128; id++)
+		CHECK(twheel_arm(w, id, start + 100000 * MS) == 0);
+	CHECK(twheel_arm(w, 128, start + 100000 * MS) == -ENOMEM);
+	CHECK(twheel_arm(w, 201, start + 30 * MS) == 0);
+	CHECK(twheel_arm_with(w, 200, &arming) == 0);
+	submits = kernel.submits;
+	while (kernel_now() < start + 200 * MS) {
+		ret = twheel_wait(w, &event, 1, 200 * MS);
+		CHECK(ret == 1 || ret == -ENOMEM);
+		events += ret == 1;
+	}
+	CHECK(events == 11);
+	CHECK(kernel.submits - submits <= 60);
+	twheel_close(w);
+	tap_result("%s: a batch full of failures is in nobody's way", mode->name);
+}
+
+/* What has no memory on the batch is in the way of no enumeration, and keeps nobody busy. */
+static void batch_has_no_memory(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_timer timers[4];
+	struct twheel_event event;
+	uint32_t cursor = 0;
+
+	kernel.stored_fails_of = 5 + 1;
+	twheel_arm(w, 5, start + 1000 * MS);
+	CHECK(twheel_wait(w, &event, 1, -1) == -ENOMEM && kernel_now() == start + 10 * MS);
+	CHECK(twheel_wait(w, &event, 1, MS) == -ENOMEM && kernel_now() == start + 11 * MS);
+	CHECK(twheel_wait(w, &event, 1, 0) == -ENOMEM && kernel_now() == start + 11 * MS);
+	CHECK(twheel_list_armed(w, &cursor, timers, 4) == 1 && timers[0].id == 5);
+	cursor = 0;
+	CHECK(twheel_drain(w, &cursor, timers, 4) == 1 && timers[0].id == 5);
+	CHECK(twheel_flush(w) == -ENOMEM);
+	kernel.stored_fails_of = 0;
+	CHECK(twheel_wait(w, &event, 1, 20 * MS) == 0);
+	twheel_close(w);
+	tap_result("%s: without memory for a batch, timers can be listed", mode->name);
+}
+
+static void full_ring(void)
+{
+	struct twheel *w = boot(small_ring_mode);
+	struct twheel_event events[CAPACITY];
+	unsigned long submits;
+	int nr, sum = 0;
+
+	for (uint32_t id = 0; id < 100; id++)
+		twheel_arm(w, id, twheel_now(w) + MS);
+	twheel_flush(w);
+	kernel_advance(MS);
+	/* Nearly all of them come to nothing. */
+	for (uint32_t id = 0; id < 90; id++)
+		twheel_cancel(w, id);
+	submits = kernel.submits;
+	CHECK(twheel_next(w, events) == 1 && events[0].id == 90);
+	CHECK(kernel.submits > submits);
+	do {
+		nr = twheel_take(w, events, 4);
+		sum += nr;
+	} while (nr > 0);
+	CHECK(sum == 9);
+
+	/* When just as many as the ring has room for were taken. */
+	for (uint32_t id = 0; id < 5; id++)
+		twheel_arm(w, id, twheel_now(w));
+	twheel_flush(w);
+	CHECK(twheel_take(w, events, 4) == 4);
+	CHECK(twheel_next(w, events) == 1 && events[0].id == 4);
+	submits = kernel.submits;
+	CHECK(twheel_take(w, events, 4) == 0 && kernel.submits == submits);
+	twheel_close(w);
+	tap_result("the kernel is called when more waits than the ring has room for");
+}
+
+static void round_the_ring(void)
+{
+	struct twheel *w = boot(small_ring_mode);
+	struct twheel_ring *ring = twheel_shared_of(w)->ring;
+	struct twheel_event event;
+
+	for (uint32_t id = 0; id < 100; id++) {
+		twheel_arm(w, id, twheel_now(w));
+		twheel_flush(w);
+		CHECK(twheel_next(w, &event) == 1 && event.id == id);
+	}
+	CHECK(ring->head == 100 && ring->tail == 100);
+
+	/* Who shares the ring has scribbled. */
+	twheel_arm(w, 1, twheel_now(w));
+	twheel_arm(w, 2, twheel_now(w));
+	twheel_flush(w);
+	((struct twheel_entry *)((char *)ring + TWHEEL_RING_HEADER))[100 % 4].id = ~0U;
+	CHECK(twheel_next(w, &event) == 1 && event.id == 2);
+	CHECK(twheel_next(w, &event) == 0);
+	tap_result("the ring goes round, and an id of nowhere leads nowhere");
+
+	/* With the head ahead of the tail, too: no event is invented, and none is lost. */
+	twheel_close(w);
+	w = boot(ring_mode);
+	ring = twheel_shared_of(w)->ring;
+	twheel_arm(w, 3, twheel_now(w));
+	twheel_arm(w, 4, twheel_now(w));
+	ring->head = 7;
+	alarm(10);
+	CHECK(twheel_next(w, &event) == 1 && event.id == 3);
+	ring->head = 3;
+	CHECK(twheel_next(w, &event) == 1 && event.id == 4);
+	CHECK(twheel_next(w, &event) == 0 && ring->head == 2);
+	alarm(0);
+	twheel_close(w);
+	tap_result("a head that makes no sense is mended at once");
+}
+
+/* What a stale entry needs fails, and the take has an event to return: it is not forgotten. */
+static void failed_and_taken(void)
+{
+	struct twheel *w = boot(ring_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_event event;
+
+	CHECK(twheel_arm(w, 5, start + MS) == 0 && twheel_arm(w, 6, start + MS) == 0);
+	kernel_advance(MS);
+	CHECK(twheel_extend_armed(w, 5, start + 10 * MS) == 0);
+	kernel.stored_fails = 1;
+	CHECK(twheel_next(w, &event) == 1 && event.id == 6);
+	/* But not at once: who asks in a loop is not to be busy with it. */
+	CHECK(twheel_next(w, &event) == -ENOMEM && kernel.stored == 2);
+	kernel_advance(10 * MS);
+	CHECK(twheel_next(w, &event) == 1 && event.id == 5 && event.deadline == start + 10 * MS);
+	twheel_close(w);
+	tap_result("what failed behind an event is tried again");
+}
+
+/* An entry of an arming that had the same deadline, and another interval. */
+static void same_deadline(void)
+{
+	struct twheel *w = boot(ring_mode);
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = { .deadline = start - 10, .interval = 2, .count = 100 };
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	arming.interval = 7;
+	arming.count = 0;
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1 && event.overruns == 1 && !event.flags);
+	expect(w, 1, start + 4);
+	twheel_cancel(w, 1);
+
+	arming.interval = 2;
+	CHECK(twheel_arm_with(w, 2, &arming) == 0);
+	arming.count = 3;
+	CHECK(twheel_arm_with(w, 2, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1 && event.overruns == 2 &&
+	      event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 100);
+
+	/* Once with an end, once for ever; the other way round; and once at all. */
+	arming = (struct twheel_arming){ .deadline = twheel_now(w) };
+	CHECK(twheel_arm_with(w, 3, &arming) == 0);
+	arming.interval = 9;
+	CHECK(twheel_arm_with(w, 3, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1 && !event.flags);
+	expect(w, 3, arming.deadline + 9);
+	twheel_cancel(w, 3);
+	arming.deadline = twheel_now(w);
+	CHECK(twheel_arm_with(w, 4, &arming) == 0);
+	arming.interval = 0;
+	CHECK(twheel_arm_with(w, 4, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1 && event.flags == TWHEEL_EVENT_LAST);
+	expect_none(w, 100);
+	twheel_close(w);
+	tap_result("an entry of an earlier arming with the same deadline");
+}
+
+/* An array that is just full: what was taken goes on all the same. */
+static void just_full(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel_arming arming = { .deadline = twheel_now(w), .interval = MS };
+	struct twheel_ring *ring = twheel_shared_of(w)->ring;
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_next(w, &event) == 1);
+	kernel_advance(MS);
+	CHECK(ring->tail == 2);
+	twheel_close(w);
+	tap_result("a periodic timer goes on before another event is asked for");
+}
+
+/* Two handles of one wheel: an event has all that was said by whichever has armed it. */
+static void shared(void)
+{
+	struct twheel *w = boot(ring_mode), *other;
+	uint64_t start = twheel_now(w);
+	struct twheel_arming arming = {
+		.deadline = start + MS, .interval = MS, .cookie = 9,
+	};
+	struct twheel_event event;
+
+	other = open_again(ring_mode, kernel_dup(twheel_fd(w)));
+	CHECK(twheel_arm_with(other, 1, &arming) == 0);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 9);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.deadline == start + 2 * MS);
+	CHECK(kernel.gets == 0);
+
+	/* What is left of a count the kernel is asked for. */
+	twheel_cancel(w, 1);
+	start = twheel_now(w);
+	arming.deadline = start + MS;
+	arming.count = 3;
+	CHECK(twheel_arm_with(other, 3, &arming) == 0);
+	for (unsigned int i = 1; i <= 3; i++) {
+		CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 3);
+		CHECK(event.deadline == start + i * MS && kernel.gets == i);
+		CHECK(event.flags == (i == 3 ? TWHEEL_EVENT_LAST : 0));
+	}
+	expect_none(w, 10 * MS);
+
+	/* But not about an event that is stale. */
+	start = twheel_now(w);
+	CHECK(twheel_arm(w, 1, start + 3 * MS) == 0);
+	kernel.gets = 0;
+	arming.deadline = start + MS;
+	CHECK(twheel_arm_with(other, 2, &arming) == 0);
+	kernel_advance(3 * MS);
+	twheel_cancel(w, 2);
+	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 1);
+	CHECK(kernel.gets == 0);
+	twheel_close(other);
+	twheel_close(w);
+
+	/* By calls, a timer that is pushed back keeps what the other has said of it. */
+	w = boot(&modes[ARRAY_SIZE(modes) - 1]);
+	other = open_again(&modes[ARRAY_SIZE(modes) - 1], kernel_dup(twheel_fd(w)));
+	start = twheel_now(w);
+	arming = (struct twheel_arming){
+		.deadline = start + MS, .interval = MS, .count = 5, .cookie = 4,
+	};
+	CHECK(twheel_arm_with(other, 1, &arming) == 0);
+	CHECK(twheel_arm(w, 1, start + 8 * MS) == 0);
+	kernel_advance(20 * MS);
+	CHECK(twheel_next(w, &event) == 1 && event.flags == TWHEEL_EVENT_LAST);
+	CHECK(event.overruns == 4 && event.cookie == 4);
+	twheel_close(other);
+	twheel_close(w);
+	tap_result("what is said of a timer is the timer's, whichever handle has said it");
+}
+
+/* What could not be told of a count is told by the parent alone. */
+static void forks_with_a_count(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel_arming arming = {
+		.deadline = twheel_now(w) + MS, .interval = 100 * MS, .count = 5,
+	};
+	struct twheel_timer timer;
+	struct twheel_event event;
+	int status = -1;
+	pid_t child;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	kernel_advance(MS);
+	kernel.stored_fails = 1;
+	CHECK(twheel_take(w, &event, 1) == 1);
+	CHECK(twheel_get(w, 1, &timer) == 0 && timer.count == 5);
+	child = fork();
+	if (!child)
+		_exit(twheel_flush(w) || twheel_get(w, 1, &timer) || timer.count != 5);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	CHECK(twheel_flush(w) == 0 && twheel_get(w, 1, &timer) == 0 && timer.count == 4);
+	twheel_close(w);
+	tap_result("what was taken of a count is told once, also after a fork");
+}
+
+static uint64_t to_put_back;
+static struct twheel *put_back_by;
+
+/* Another thread cancels a timer and puts it back, while the taker asks how often it may come. */
+static void cancelled_in_get(void)
+{
+	twheel_cancel_tell(put_back_by, 1);
+}
+
+static void put_back_after_get(void)
+{
+	kernel.in_get = NULL;
+	kernel.after_get = NULL;
+	CHECK(twheel_arm(put_back_by, 1, to_put_back) == 0);
+}
+
+static void count_put_back(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel *other = open_again(ring_mode, kernel_dup(twheel_fd(w)));
+	struct twheel_arming arming = {
+		.deadline = twheel_now(w) + MS, .interval = MS, .count = 10,
+	};
+	struct twheel_event event;
+	unsigned int nr = 0;
+
+	to_put_back = arming.deadline;
+	put_back_by = other;
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	kernel_advance(MS);
+	kernel.in_get = cancelled_in_get;
+	kernel.after_get = put_back_after_get;
+	do {
+		CHECK(twheel_wait(w, &event, 1, -1) == 1);
+		nr += (unsigned int)event.overruns + 1;
+	} while (!event.flags);
+	CHECK(nr == 10);
+	twheel_close(other);
+	twheel_close(w);
+	tap_result("a count goes on though its timer was cancelled and put back meanwhile");
+}
+
+/* What somebody has written over an entry of the ring does not stay on the batch for ever. */
+static void scribbled_entry(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel_ring *ring = twheel_shared_of(w)->ring;
+	struct twheel_entry *entry = (void *)((char *)ring + TWHEEL_RING_HEADER);
+	struct twheel_arming arming = {
+		.deadline = twheel_now(w) + MS, .interval = MS, .count = 3,
+	};
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	kernel_advance(MS);
+	entry->generation += 7;
+	entry->count = UINT32_MAX;
+	entry->overruns = UINT32_MAX - 5;
+	CHECK(twheel_take(w, &event, 1) >= 0);
+	CHECK(twheel_flush(w) == 0);
+	twheel_close(w);
+	tap_result("an entry that was written over leaves nothing behind");
+}
+
+/*
+ * Of two handles one knows no generation of a timer, or one that is 2^31 armings old: an
+ * event comes to the first, and a take of the second ends.
+ */
+static void far_generations(const struct mode *mode)
+{
+	struct twheel *w = boot(mode), *heir = open_again(mode, kernel_dup(twheel_fd(w)));
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS };
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_flush(w) == 0);
+	kernel.generations = (1U << 31) + 1;
+	CHECK(twheel_arm_with(heir, 2, &arming) == 0);
+	CHECK(twheel_arm_with(heir, 1, &arming) == 0);
+	CHECK(twheel_flush(heir) == 0);
+	kernel_advance(2 * MS);
+	CHECK(twheel_take(w, &event, 1) == 1 && event.id == 2);
+	CHECK(twheel_take(w, &event, 1) >= 0);
+	CHECK(twheel_wait(w, &event, 1, 0) >= 0);
+	twheel_close(w);
+	twheel_close(heir);
+	tap_result("%s: generations that are far apart", mode->name);
+}
+
+void test_some(void)
+{
+	stores(ring_mode);
+	stores(words_mode);
+	batches();
+	batch_fails();
+	batch_keeps_failing();
+	batch_is_full_of_failures();
+	batch_is_in_nobodys_way(ring_batch_mode);
+	batch_is_in_nobodys_way(&modes[4]);
+	batch_has_no_memory(ring_batch_mode);
+	batch_has_no_memory(&modes[4]);
+	forks_with_a_count();
+	full_ring();
+	round_the_ring();
+	failed_and_taken();
+	same_deadline();
+	just_full();
+	count_put_back();
+	scribbled_entry();
+	far_generations(ring_mode);
+	far_generations(ring_batch_mode);
+	shared();
+}
