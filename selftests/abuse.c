@@ -216,12 +216,10 @@ static void wheels_to_the_limit(struct attacker *a)
 
 	ready(a);
 	while (!stopped(a)) {
-		for (n = 0; n < WHEELS_MAX; n++) {
-			ret = wheel_open(O_NONBLOCK);
-			if (ret < 0)
-				break;
-			a->fd[n] = ret;
-			CHILD_CHECK(!arm_in(a->fd[n], 0, TICK, 0));
+		for (n = 0, ret = 0; n < WHEELS_MAX && !ret; n++) {
+			a->fd[n] = wheel_open(O_NONBLOCK);
+			CHILD_CHECK(a->fd[n] >= 0);
+			ret = arm_in(a->fd[n], 0, TICK, 0);
 		}
 		CHILD_CHECK(ret == -EDQUOT);
 		while (n)
