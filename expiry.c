@@ -321,6 +321,9 @@ TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_cloc
 	by = entry->line->expirer->clock;
 	if (by == clock)
 		return entry->expires <= expires;
+	/* Before anybody has come to what is overdue, the clock may be set back to before it. */
+	if (clock_settable(by))
+		return false;
 	/* No clock is behind the monotonic one. */
 	return (s64)(entry->expires - clock_ahead(by)) <= (s64)(expires - clock_ahead(clock));
 }

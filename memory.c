@@ -122,7 +122,12 @@ static int add_chunk(struct twheel *tw, u32 id)
 	return 0;
 }
 
-static int add_level(struct twheel *tw)
+/*
+ * Without memory for it the wheel does without, if it has the levels that it would have been set
+ * up with for words: what these do not reach goes round the last one.  So an arm whose
+ * deadline stands in a word, and is there whether a call for it fails or not, does not fail.
+ */
+static int add_level(struct twheel *tw, struct timers_need *need)
 {
 	struct wheel *w = &tw->timers.wheel;
 	struct wheel_slot *slots;
@@ -132,15 +137,17 @@ static int add_level(struct twheel *tw)
 	if (w->nr_levels == w->max_levels)
 		return 0;
 	slots = wheel_level_alloc(w);
-	if (!slots)
-		return -ENOMEM;
+	if (!slots) {
+		need->few_levels = w->nr_levels >= WORDS_LEVELS;
+		return need->few_levels ? 0 : -ENOMEM;
+	}
 	twheel_lock(tw);
 	wheel_add_level(w, slots);
 	twheel_unlock(tw);
 	return 0;
 }
 
-static int add(struct twheel *tw, const struct timers_need *need)
+static int add(struct twheel *tw, struct timers_need *need)
 {
 	lockdep_assert_held(&tw->grow);
 	switch (need->what) {
@@ -149,7 +156,7 @@ static int add(struct twheel *tw, const struct timers_need *need)
 	case TIMERS_NEED_CHUNK:
 		return add_chunk(tw, need->id);
 	case TIMERS_NEED_LEVEL:
-		return add_level(tw);
+		return add_level(tw, need);
 	}
 	return 0;
 }
@@ -157,11 +164,11 @@ static int add(struct twheel *tw, const struct timers_need *need)
 /**
  * memory_grow() - give a wheel what an arm has told that it needs
  * @tw: the wheel
- * @need: what timers_arm() says
+ * @need: what timers_arm() says; told if it has to make do with the levels that there are
  *
  * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
  */
-TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
+TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 {
 	int ret;
 

@@ -11,7 +11,7 @@
 #define WORDS_LEVELS	4U
 
 TWHEEL_PART int memory_begin(struct twheel *tw);
-TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need);
+TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need);
 TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user, u32 first, u32 nr);
 TWHEEL_PART u64 memory_trim(struct twheel *tw);
 TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user);

@@ -123,6 +123,7 @@ struct timers {
  * @what: memory for @id; another level; or just another try, with the lock dropped in
  *	between
  * @id: with TIMERS_NEED_CHUNK, for which timer
+ * @few_levels: there is no memory for another level: make do with those that there are
  * @searched: how many ids the caller's arms have looked at since they last found one that
  *	is free; all zeroes to begin
  */
@@ -133,6 +134,7 @@ struct timers_need {
 		TIMERS_NEED_LEVEL,
 	}	what;
 	u32	id;
+	bool	few_levels;
 	u32	searched;
 };
 

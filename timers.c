@@ -398,7 +398,8 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
-	if (unlikely(level_missing(ts, expiry, level, interval, slack, now))) {
+	if (unlikely(level_missing(ts, expiry, level, interval, slack, now)) &&
+	    !need->few_levels) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}

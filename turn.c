@@ -81,29 +81,52 @@ static bool twheel_behind(const struct twheel *tw, u64 now)
 	       twheel_can_post(tw);
 }
 
-/* When softirq should turn the wheel, by the wheel's time; KTIME_MAX: not at all. */
-static u64 twheel_next(const struct twheel *tw, u64 now)
+/* With so many events unread softirq looks for no more until so much time has passed. ns. */
+static u64 twheel_pause(const struct twheel *tw)
 {
-	u64 next = timers_next(&tw->timers), unread = timers_expired(&tw->timers), pause = 0;
+	u64 end = tw->told + UNREAD_PAUSE, now;
+
+	if (timers_expired(&tw->timers) < ENOUGH_UNREAD)
+		return 0;
+	now = ktime_get_ns();
+	return end - min(end, now);
+}
+
+/*
+ * When softirq should turn the wheel, by the host's @clock; KTIME_MAX: not at all.  What waits
+ * for no time of the wheel's clock waits by the monotonic one: somebody may set the wheel's back
+ * by hours.
+ */
+static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *clock)
+{
+	u64 next = timers_next(&tw->timers), wait = 0;
 
 	if (tw->closing)
 		return KTIME_MAX;
-	if (twheel_can_post(tw) || tw->sought || tw->untold)
-		return now;
-	if (unread >= ENOUGH_UNREAD) {
-		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
-		if (tw->ring.header)
+	if (!twheel_can_post(tw) && !tw->sought && !tw->untold) {
+		bool behind = twheel_behind(tw, now);
+		u32 unread = timers_expired(&tw->timers);
+
+		if (!behind && next == KTIME_MAX)
 			return KTIME_MAX;
-		/* Unless the clock was set back. */
-		if (now >= tw->told)
-			pause = tw->told + UNREAD_PAUSE;
+		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
+		if (unread >= ENOUGH_UNREAD && tw->ring.header)
+			return KTIME_MAX;
+		wait = twheel_pause(tw);
+		if (!behind && next - now > wait) {
+			*clock = tw->clock;
+			/*
+			 * The host's clock may be ahead of the wheel's by years: beyond the last
+			 * of all times a deadline would become one before all others.
+			 */
+			return min_t(u64, next - tw->offset, KTIME_MAX - 1);
+		}
+		/* A reader may be at it, and then softirq would only contend for the lock. */
+		if (behind && unread)
+			wait = max3(wait, tw->timers.tick, (u64)EXPIRY_SPAN);
 	}
-	if (!twheel_behind(tw, now))
-		return max(next, pause);
-	if (!unread)
-		return now;
-	/* A reader may be at it, and then softirq would only contend for the lock. */
-	return max(now + max_t(u64, tw->timers.tick, EXPIRY_SPAN), pause);
+	*clock = TWHEEL_MONOTONIC;
+	return ktime_get_ns() + wait;
 }
 
 /*
@@ -113,26 +136,13 @@ static u64 twheel_next(const struct twheel *tw, u64 now)
  */
 static void twheel_program(struct twheel *tw, u64 now)
 {
-	u64 next = twheel_next(tw, now), expires;
-	enum twheel_clock clock = tw->clock;
+	enum twheel_clock clock;
+	u64 expires = twheel_next(tw, now, &clock);
 
 	lockdep_assert_held(&tw->lock);
-	if (next == KTIME_MAX) {
+	if (expires == KTIME_MAX)
 		expiry_dequeue(&tw->entry);
-		return;
-	}
-	if (clock != TWHEEL_MONOTONIC && (next <= now || twheel_behind(tw, now))) {
-		/* This waits for no time of the wheel's clock, which may be set back by hours. */
-		clock = TWHEEL_MONOTONIC;
-		expires = clock_now(clock) + (next > now ? next - now : 0);
-	} else {
-		/*
-		 * By the host's clock, which may be ahead of the wheel's by years: beyond the
-		 * last of all times a deadline would become one before all others.
-		 */
-		expires = min_t(u64, max(next, now) - tw->offset, KTIME_MAX - 1);
-	}
-	if (!expiry_waits(&tw->entry, clock, expires))
+	else if (!expiry_waits(&tw->entry, clock, expires))
 		expiry_queue(&tw->entry, tw->user, clock, expires);
 }
 
@@ -152,14 +162,14 @@ static void twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
 }
 
 /* Have events come that nobody was woken for yet?  Then the caller wakes who waits. */
-static bool twheel_tell_news(struct twheel *tw, u64 now)
+static bool twheel_tell_news(struct twheel *tw)
 {
 	bool news = tw->untold;
 
 	lockdep_assert_held(&tw->lock);
 	tw->untold = false;
 	if (news) {
-		tw->told = now;
+		tw->told = ktime_get_ns();
 		tw->wakeups++;
 	}
 	return news;
@@ -176,7 +186,7 @@ static bool twheel_tell_news(struct twheel *tw, u64 now)
 TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 {
 	twheel_hand_on(tw, now, most);
-	return twheel_tell_news(tw, now);
+	return twheel_tell_news(tw);
 }
 
 /**
@@ -190,8 +200,7 @@ TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 TWHEEL_PART bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most)
 {
 	twheel_hand_on(tw, now, most);
-	/* If the clock was set back since, the difference is a huge number. */
-	return now - tw->told >= POLL_PAUSE && twheel_tell_news(tw, now);
+	return ktime_get_ns() - tw->told >= POLL_PAUSE && twheel_tell_news(tw);
 }
 
 /* Of a step, what is for the timers to be found; the rest is for the ring. */

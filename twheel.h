@@ -44,7 +44,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
  * @wakeups: wake-ups; @lock
- * @told: when the last of them was, by the wheel's clock; @lock
+ * @told: when the last of them was, monotonic ns; @lock
  * @ring: the event ring; its pages change under @grow, before there are timers,
  *	the rest is protected by @lock
  * @entry: how the wheel waits to be turned in softirq; see there

@@ -195,7 +195,7 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		expiry = file_tick(ts, deadline, t->slack);
 		level = wheel_level(w, expiry);
 	}
-	if (level_missing(ts, expiry, level, 0, 0, now)) {
+	if (level_missing(ts, expiry, level, 0, 0, now) && !need->few_levels) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}

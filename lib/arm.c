@@ -39,180 +39,88 @@ static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 
 /* The batch */
 
-static void batch_put(struct twheel *w, uint32_t at, uint32_t id, uint32_t told,
-		      uint32_t generation)
+/* Make an arm by a call of its own. */
+static int arm_stored_at_once(const struct twheel *w, struct twheel_op *op)
 {
-	w->batch[at] = (struct twheel_op){
+	op->opcode = 0;
+	op->result = 0;
+	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, op);
+}
+
+static struct twheel_op stored_op(uint32_t id)
+{
+	return (struct twheel_op){
 		.opcode = TWHEEL_OP_ARM,
 		.flags = TWHEEL_ARM_STORED,
 		.id = id,
-		.count = told,
-		.generation = told ? generation : 0,
 	};
-}
-
-/* No more than a count can have, whatever somebody has written over an entry of the ring. */
-static uint32_t add_counts(uint32_t a, uint32_t b)
-{
-	uint64_t sum = (uint64_t)a + b;
-
-	return sum < TWHEEL_MAX_COUNT ? (uint32_t)sum : TWHEEL_MAX_COUNT;
-}
-
-/*
- * Keep what has failed on the batch, as one with what is there of the same timer, so that a
- * timer which fails again and again does not fill the batch.  Returns how many there are.
- */
-static uint32_t batch_keep(struct twheel *w, uint32_t nr, const struct twheel_op *op)
-{
-	for (uint32_t i = 0; i < nr; i++) {
-		const struct twheel_op *kept = &w->batch[i];
-
-		if (kept->id != op->id)
-			continue;
-		if (kept->count && op->count && kept->generation != op->generation)
-			continue;
-		batch_put(w, i, op->id, add_counts(kept->count, op->count),
-			  op->count ? op->generation : kept->generation);
-		return nr;
-	}
-	batch_put(w, nr, op->id, op->count, op->generation);
-	return nr + 1;
 }
 
 /* So many are on the batch.  Others look at that without the lock. */
 static void batch_is(struct twheel *w, uint32_t nr)
 {
 	__atomic_store_n(&w->batch_nr, nr, __ATOMIC_RELAXED);
-	/* Without batching each is submitted at once, and what is left has failed. */
-	__atomic_store_n(&w->shared.untold, nr && !w->batching, __ATOMIC_RELAXED);
 }
 
-/* Is it time to try again what has failed? */
-static bool retry_due(const struct twheel *w)
+int twheel_batch_submit(struct twheel *w)
 {
-	return w->failed && twheel_sys_now(CLOCK_MONOTONIC) >= w->retry;
-}
+	uint32_t nr = w->batch_nr;
+	int ret = 0;
 
-bool twheel_batch_ready(const struct twheel *w)
-{
-	return w->batch_nr > w->failed || retry_due(w);
-}
+	if (!nr)
+		return 0;
+	if (submit(w, w->batch, nr)) {
+		/* A submit needs memory for its operations, a call for one needs none. */
+		for (uint32_t i = 0; i < nr; i++) {
+			int error = w->batch[i].result ? arm_stored_at_once(w, &w->batch[i]) : 0;
 
-int twheel_batch_submit(struct twheel *w, bool again)
-{
-	uint32_t nr = w->batch_nr, from = again || retry_due(w) ? 0 : w->failed, left;
-
-	if (from == nr)
-		return nr ? w->error : 0;
-	left = from;
-	if (submit(w, w->batch + from, nr - from)) {
-		for (uint32_t i = from; i < nr; i++) {
-			if (!w->batch[i].result)
-				continue;
-			if (left == from)
-				w->error = w->batch[i].result;
-			left = batch_keep(w, left, &(struct twheel_op){
-				.id = w->batch[i].id,
-				.count = w->batch[i].count,
-				.generation = w->batch[i].generation,
-			});
+			if (!ret)
+				ret = error;
 		}
-		/* Those that failed before wait no longer because others have failed. */
-		if (!from)
-			w->retry = twheel_sys_now(CLOCK_MONOTONIC) + RETRY_PAUSE;
 	}
-	w->failed = left;
-	batch_is(w, left);
-	w->telling &= left != 0;
-	return left ? w->error : 0;
-}
-
-void twheel_batch_forked(struct twheel *w)
-{
-	for (uint32_t i = 0; i < w->batch_nr; i++)
-		batch_put(w, i, w->batch[i].id, 0, 0);
+	batch_is(w, 0);
 	w->telling = false;
+	return ret;
 }
 
-static void batch_append(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
+int twheel_batch_add(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
 {
-	batch_put(w, w->batch_nr, id, told, generation);
-	w->telling |= told != 0;
-	batch_is(w, w->batch_nr + 1);
-}
+	int ret = w->batch_nr == BATCH_MAX ? twheel_batch_submit(w) : 0;
+	struct twheel_op *op = &w->batch[w->batch_nr];
 
-/* Is the batch full of what fails? */
-static bool batch_full(struct twheel *w)
-{
-	if (w->batch_nr >= BATCH_MAX)
-		twheel_batch_submit(w, false);
-	return w->batch_nr >= BATCH_MAX;
-}
-
-/* Without the batch. */
-static int arm_at_once(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
-{
-	struct twheel_op op = {
-		.flags = TWHEEL_ARM_STORED,
-		.id = id,
-		.count = told,
-		.generation = told ? generation : 0,
-	};
-
-	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, &op);
-}
-
-int twheel_batch_room(struct twheel *w)
-{
-	return batch_full(w) && w->batch_nr == BATCH_MAX + BATCH_SPARE ? w->error : 0;
-}
-
-void twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
-{
-	if (batch_full(w)) {
-		if (!arm_at_once(w, id, told, generation))
-			return;
-		w->failed++;
+	*op = stored_op(id);
+	if (told) {
+		op->count = told;
+		op->generation = generation;
+		w->telling = true;
 	}
-	batch_append(w, id, told, generation);
+	batch_is(w, w->batch_nr + 1);
+	return ret;
 }
 
-int twheel_batch_add(struct twheel *w, uint32_t id)
-{
-	if (batch_full(w))
-		return arm_at_once(w, id, 0, 0);
-	batch_append(w, id, 0, 0);
-	return 0;
-}
-
-int twheel_batch_flush(struct twheel *w, bool again)
+PUBLIC int twheel_flush(struct twheel *w)
 {
 	int ret;
 
 	if (!__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED))
 		return 0;
 	pthread_mutex_lock(&w->lock);
-	ret = twheel_batch_submit(w, again);
+	ret = twheel_batch_submit(w);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
-}
-
-PUBLIC int twheel_flush(struct twheel *w)
-{
-	return twheel_batch_flush(w, true);
 }
 
 /* By the word */
 
 static int arm_stored(struct twheel *w, uint32_t id)
 {
+	struct twheel_op op = stored_op(id);
 	int ret;
 
 	if (!w->batching)
-		return arm_at_once(w, id, 0, 0);
+		return arm_stored_at_once(w, &op);
 	pthread_mutex_lock(&w->lock);
-	ret = twheel_batch_add(w, id);
+	ret = twheel_batch_add(w, id, 0, 0);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
 }
@@ -435,7 +343,7 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 			w->generation[timers->id] = timers->generation;
 		if (!word_unmapped(w, timers->id))
 			continue;
-		ret = twheel_batch_add(w, timers->id);
+		ret = twheel_batch_add(w, timers->id, 0, 0);
 		if (ret)
 			return ret;
 		armed++;
@@ -480,11 +388,11 @@ PUBLIC int twheel_adopt(struct twheel *w)
 
 		if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
 			continue;
-		ret = twheel_batch_add(w, id);
+		ret = twheel_batch_add(w, id, 0, 0);
 		armed += !ret;
 	}
 	if (!ret)
-		ret = twheel_batch_submit(w, true);
+		ret = twheel_batch_submit(w);
 	pthread_mutex_unlock(&w->lock);
 	return ret < 0 ? ret : armed;
 }

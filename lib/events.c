@@ -121,20 +121,14 @@ static bool rearmed(const struct twheel *w, const struct twheel_entry *entry)
 
 /*
  * See if an entry of the ring counts: then its deadline is still that of the word,
- * and goes from there, in one step, so that it is nobody else's.  Returns whether it does; or
- * an error, if it can't be told on a batch what becomes of the timer: nothing was done then.
+ * and goes from there, in one step, so that it is nobody else's.
  */
-static int claim(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
+static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twheel_event *event)
 {
 	struct twheel_word *word = &w->shared.words[entry->id];
 	__u64 deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST), next;
-	/* One that is plain and counts is done with; others may have to go on. */
-	bool plain = !entry->count && !entry->interval, counts = false;
-	int ret = plain ? 0 : twheel_batch_room(w);
 	uint32_t told = 0;
-
-	if (ret)
-		return ret;
+	bool counts = false;
 
 	if (deadline == entry->deadline && !rearmed(w, entry) &&
 	    !(settable(w) && twheel_now(w) < deadline) && tell(w, entry, event)) {
@@ -152,7 +146,7 @@ static int claim(struct twheel *w, const struct twheel_entry *entry, struct twhe
 	 */
 	if (told ||
 	    twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
-		twheel_batch_tell(w, entry->id, told, entry->generation);
+		twheel_batch_add(w, entry->id, told, entry->generation);
 	return counts;
 }
 
@@ -161,8 +155,8 @@ static int call_kernel(struct twheel *w)
 {
 	struct twheel_submit call = { .op_size = sizeof(struct twheel_op) };
 
-	if (twheel_batch_ready(w))
-		return twheel_batch_submit(w, false);
+	if (w->batch_nr)
+		return twheel_batch_submit(w);
 	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
 }
 
@@ -218,14 +212,10 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 
 			if (next != tail && next - head < nr - taken)
 				fetch(w, next++);
-			/* Who shares the wheel may write anything there, and 0 is no deadline. */
-			ret = entry.id < w->shared.mapped && entry.deadline ?
-			      claim(w, &entry, &events[taken]) : 0;
-			if (ret < 0)
-				break;
 			head++;
-			taken += (uint32_t)ret;
-			ret = 0;
+			/* Who shares the wheel may write anything there, and 0 is no deadline. */
+			if (entry.id < w->shared.mapped && entry.deadline)
+				taken += claim(w, &entry, &events[taken]);
 		}
 		/* Only now may the kernel write where these stood. */
 		__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
@@ -234,7 +224,7 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 		/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
-		    (w->batching || !twheel_batch_ready(w)))
+		    (w->batching || !w->batch_nr))
 			break;
 		if (taken > counted)
 			calls = empty_calls(w);
@@ -245,7 +235,7 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 			break;
 	}
 	if ((!w->batching || w->telling) && !ret)
-		ret = twheel_batch_submit(w, false);
+		ret = twheel_batch_submit(w);
 	pthread_mutex_unlock(&w->lock);
 	return taken ? (int)taken : ret;
 }
@@ -289,33 +279,10 @@ PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t n
 	return ret;
 }
 
-/* Is there an event that can't be taken?  It keeps the file readable. */
-static bool blocked(const struct twheel *w)
-{
-	const struct twheel_ring *ring = w->shared.ring;
-
-	return ring && __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) !=
-		       __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-}
-
-/*
- * Sleep until something may have come.  If there was an @error, something could not be armed
- * and is tried again after this.
- */
-static int sleep_on(const struct twheel *w, int64_t timeout, int error)
-{
-	if (!error)
-		return twheel_sys_poll(w->fd, timeout);
-	if (timeout < 0 || timeout > RETRY_PAUSE)
-		timeout = RETRY_PAUSE;
-	return twheel_sys_poll(blocked(w) ? -1 : w->fd, timeout);
-}
-
 PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout)
 {
-	int flushed = 0, ret, error = 0;
 	uint64_t end = 0, now;
-	bool paused;
+	int ret;
 
 	if (!nr)
 		return -EINVAL;
@@ -328,18 +295,16 @@ PUBLIC int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t n
 
 		/* What is taken and stale may have to be armed. */
 		do {
-			flushed = twheel_batch_flush(w, false);
-			ret = twheel_take(w, events, nr);
-			if (ret > 0)
+			ret = twheel_flush(w);
+			if (ret)
 				return ret;
-		} while (!ret && !flushed && calls-- &&
-			 __atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED));
-		paused = error;
-		error = ret ? ret : flushed;
-		/* Whoever waits in a loop is not to be busy with what fails again and again. */
-		if (!timeout || (error && paused))
-			return error;
-		ret = sleep_on(w, timeout, error);
+			ret = twheel_take(w, events, nr);
+			if (ret)
+				return ret;
+		} while (calls-- && __atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED));
+		if (!timeout)
+			return 0;
+		ret = twheel_sys_poll(w->fd, timeout);
 		if (ret < 0)
 			return ret;
 		if (timeout > 0) {

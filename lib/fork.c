@@ -29,14 +29,6 @@ static void after(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* In the child the same thread goes on.  What has to be told the kernel, the parent tells. */
-static void after_in_child(void)
-{
-	for (struct twheel *w = handles; w; w = w->next)
-		twheel_batch_forked(w);
-	after();
-}
-
 /*
  * At the start, because fork() calls nothing of what is registered while it runs: a handle
  * that is opened then would have its lock copied as it is.  Also before the constructors of
@@ -44,7 +36,7 @@ static void after_in_child(void)
  */
 __attribute__((constructor(1000))) static void prepare(void)
 {
-	prepared = !pthread_atfork(before, after, after_in_child);
+	prepared = !pthread_atfork(before, after, after);
 }
 
 int twheel_fork_add(struct twheel *w)

@@ -10,17 +10,12 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* Arms that are collected; and room for those of events that are being taken. */
+/* Arms that are collected. */
 #define BATCH_MAX	128U
-#define BATCH_SPARE	32U
-
-/* So long after it has failed an arm is tried again.  A wait that tells of it lasts as long. ns. */
-#define RETRY_PAUSE	10000000
 
 /**
  * struct twheel - a handle
- * @shared: what inline functions use; does not change once it is open, but for what has
- *	to be told
+ * @shared: what inline functions use; does not change once it is open
  * @fd: of the wheel
  * @clock: of the wheel
  * @clock_offset: ns that the wheel's time is ahead of what this process reads of @clock
@@ -43,11 +38,9 @@
  * @telling: the batch tells what was taken of a count, and a handler may not run before
  *	the kernel knows that: what dies in it is not to come again
  * @batch_nr: ids on the batch; read without the lock to see if there are any
- * @batch: arms of timers by what is stored in their words.  One that is armed twice
- *	is twice on it: the second does nothing, and to find that out costs more
- * @failed: so many at the front of it have failed
- * @retry: when these are tried again, by CLOCK_MONOTONIC, ns
- * @error: of one of them
+ * @batch: arms of timers by what is stored in their words, which need no memory in the
+ *	kernel.  One that is armed twice is twice on it: the second does nothing, and to find
+ *	that out costs more
  */
 struct twheel {
 	struct twheel_shared	shared;
@@ -68,36 +61,16 @@ struct twheel {
 	uint32_t		search;
 	bool			telling;
 	uint32_t		batch_nr;
-	struct twheel_op	batch[BATCH_MAX + BATCH_SPARE];
-	uint32_t		failed;
-	uint64_t		retry;
-	int			error;
+	struct twheel_op	batch[BATCH_MAX];
 };
 
 /*
- * All with the lock held.
- *
- * A batch that is full is submitted.  If it stays full of what fails, an arm is made by a
- * call of its own, whose error is returned.
+ * With the lock held: put a timer on the batch, and if its event is being taken, how many periods
+ * of its count that is.  A batch that is full is submitted first.
  */
-int twheel_batch_add(struct twheel *w, uint32_t id);
-/*
- * The same for the timer of an event that is being taken, so many periods of whose count are
- * told; after twheel_batch_room() it does not fail: what fails is kept in the spare room.
- */
-void twheel_batch_tell(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation);
-int twheel_batch_room(struct twheel *w);
-/* Is there something to submit?  Not if all of it has failed just now. */
-bool twheel_batch_ready(const struct twheel *w);
-/*
- * What fails stays on the batch, and is tried again after RETRY_PAUSE, or with @again.
- * Returns the first error, or that of what is not tried yet.
- */
-int twheel_batch_submit(struct twheel *w, bool again);
-/* The same, taking the lock. */
-int twheel_batch_flush(struct twheel *w, bool again);
-/* In a child: what was taken of counts is for the parent to tell. */
-void twheel_batch_forked(struct twheel *w);
+int twheel_batch_add(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation);
+/* With the lock held: submit what is on the batch.  Returns the first error. */
+int twheel_batch_submit(struct twheel *w);
 
 /* Have the lock of a handle free in a child, whoever holds it when a thread forks. */
 int twheel_fork_add(struct twheel *w);

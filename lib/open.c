@@ -85,7 +85,6 @@ static bool is_alike(const struct twheel_setup *is, const struct twheel_setup *a
 	return (!(asked->flags & TWHEEL_SETUP_CLOCK) || asked->clock == is->clock) &&
 	       (!asked->tick || asked->tick == is->tick) &&
 	       (!asked->capacity || asked->capacity == is->capacity) &&
-	       (asked->flags & TWHEEL_SETUP_WORDS) == (is->flags & TWHEEL_SETUP_WORDS) &&
 	       /* The kernel takes the next power of two. */
 	       (!entries || (entries <= is->ring_entries &&
 			     (is->ring_entries / 2 < entries || is->ring_entries == RING_MIN)));

@@ -296,10 +296,11 @@ int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer);
  * thread that sleeps otherwise calls this first.  Costs no system call if there
  * is nothing to do.
  *
- * What could not be carried out stays on the batch, and is in nobody's way: it is tried again
- * here, and by whoever takes events or waits for them, then at most each 10 ms.
+ * None of this needs memory that may be short: what is stored in words can be armed as long as
+ * the wheel is there.
  *
- * Return: 0, or the first error, such as -ENOMEM.
+ * Return: 0, or the first error: somebody else has closed the file descriptor, for instance.
+ * What it tells of may be late, and is armed by another arm.
  */
 int twheel_flush(struct twheel *w);
 
@@ -340,9 +341,7 @@ int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
  *
  * Return: how many, 0 if the time is over, or a negative errno;
  * -EINTR: a signal came before the first event;
- * -EINVAL: @nr is 0;
- * of the batch, or of what a stale event needs: as twheel_flush(), if no event comes within
- * 10 ms.  It is tried again by the next call.
+ * -EINVAL: @nr is 0.
  */
 int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout);
 
@@ -396,7 +395,6 @@ int twheel_adopt(struct twheel *w);
  * @ring: the event ring; NULL: events are read
  * @mapped: the capacity, or 0: there are no words
  * @capacity: ids are below it
- * @untold: a call has failed that twheel_take() tries again
  *
  * Not for programs.  The library makes the handle, and no program knows its size:
  * so this may grow at its end, and the rest of a handle change at will, without
@@ -407,7 +405,6 @@ struct twheel_shared {
 	struct twheel_ring	*ring;
 	uint32_t		mapped;
 	uint32_t		capacity;
-	uint32_t		untold;
 };
 
 /* For the inline functions: what a store is not enough for. */
@@ -436,12 +433,13 @@ static inline int twheel_uncovered(uint64_t deadline, uint64_t promise)
  * it is not looking, or for something later.  Interval, slack, count and cookie
  * stay as twheel_arm_with() gave them; 0 if it did not.
  *
- * If a call fails the deadline stands in the word, and the timer may be late: by
- * another arm the call is tried again.
+ * Where timers have words no limit stops it, because their memory is there.  If a call fails for
+ * another reason, the deadline stands in the word, and the timer may be late: by another arm the
+ * call is tried again.
  *
  * Return: 0;
  * -ERANGE: the id is not below the capacity;
- * -ENOMEM, -EDQUOT: a limit is reached.
+ * -ENOMEM, -EDQUOT: a limit is reached, where timers have no words.
  */
 TWHEEL_LINKAGE inline int twheel_arm(struct twheel *w, uint32_t id, uint64_t deadline)
 {
@@ -568,7 +566,7 @@ TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
  * @w: the handle
  * @event: where to write it
  *
- * As twheel_take(), and with an event ring that is empty it is four loads and a barrier.
+ * As twheel_take(), and with an event ring that is empty it is three loads and a barrier.
  *
  * Return: 1, 0 if there is none, or a negative errno.
  */
@@ -581,8 +579,7 @@ TWHEEL_LINKAGE inline int twheel_next(struct twheel *w, struct twheel_event *eve
 		    __atomic_load_n(&ring->head, __ATOMIC_RELAXED)) {
 		/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
-		    !__atomic_load_n(&shared->untold, __ATOMIC_RELAXED))
+		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED))
 			return 0;
 	}
 	return twheel_take(w, event, 1);

@@ -312,8 +312,6 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
 		    op->slack || op->cookie || (op->generation && !op->count))
 			return -EINVAL;
-		if (kernel.stored_fails_of == id + 1 || id < kernel.stored_fails_of_first)
-			return -ENOMEM;
 		if (kernel.stored_fails) {
 			kernel.stored_fails--;
 			return -ENOMEM;

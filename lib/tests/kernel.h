@@ -30,9 +30,7 @@
  * @list_max: ids that a list or drain comes to before a signal does; 0: all
  * @clock_offset: ns that wheels are ahead of what the process reads of their clock
  * @hold: the next ioctl takes long, once; it has done all then, and this is false
- * @stored_fails: so many stored arms have no memory
- * @stored_fails_of: nor has one of the timer before this id, ever; 0: of none
- * @stored_fails_of_first: nor have those before this id, ever
+ * @stored_fails: so many stored arms fail
  * @in_get: called by the next GET, before it has looked
  * @after_get: called after it
  * @generations: by so many the generation of a timer goes on with each arm; 0: by one
@@ -59,8 +57,6 @@ struct kernel {
 	uint64_t	clock_offset;
 	bool		hold;
 	uint32_t	stored_fails;
-	uint32_t	stored_fails_of;
-	uint32_t	stored_fails_of_first;
 	void		(*in_get)(void);
 	void		(*after_get)(void);
 	uint32_t	generations;

@@ -89,9 +89,18 @@ static void opening(void)
 	twheel_close(w);
 	o.capacity = CAPACITY;
 	CHECK(try_open(&o) == -EBUSY);
-	o.capacity = 0;
+	o.capacity = KERNEL_CAPACITY_MAX;
 	CHECK(twheel_open(&w, &o) == 0);
 	CHECK(twheel_has(w) == 0 && kernel_nonblocking(o.fd));
+	twheel_close(w);
+
+	/* In use with words. */
+	w = boot(words_mode);
+	o.fd = kernel_dup(twheel_fd(w));
+	o.flags = TWHEEL_OPEN_FD | TWHEEL_OPEN_NO_WORDS;
+	o.capacity = CAPACITY;
+	twheel_close(w);
+	CHECK(twheel_open(&w, &o) == 0 && twheel_has(w) == 0);
 	twheel_close(w);
 
 	/* As it was made is as good as not said. */

@@ -38,7 +38,8 @@
  *            less than one event
  * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel; TWHEEL_ID_ANY or
  *            read() on a wheel with an event ring
- * ERANGE     an id, tick, shape, capacity, interval or count out of its range
+ * ERANGE     an id, tick, shape, capacity, interval or count out of its range;
+ *            TWHEEL_ARM_STORED with TWHEEL_ID_ANY
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
  * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
  *            without CAP_SYS_RESOURCE; a mapping to execute
@@ -55,13 +56,15 @@
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call; until that has succeeded a wheel counts for nobody, or
  *            for who was the last to try and had room for another wheel
- * ENOMEM     no memory, or the cgroup is at its limit
+ * ENOMEM     no memory, or the cgroup is at its limit; not from an arm of a timer with a
+ *            word, one by one, because all that it needs is there
  * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
  *            that a few steps have found
  * EINTR      a signal came: before the first event was read; before LIST or DRAIN
  *            found a timer, whose cursor has moved on all the same; or one that
  *            kills came while SETUP took memory
  * ENODEV     mmap: there are no words with this kernel
+ * ESPIPE     pread(): there is no place to read from
  * ========== ==================================================================
  */
 
@@ -340,8 +343,8 @@ struct twheel_ring {
  * @opcode: TWHEEL_OP_* in a submit; 0 for TWHEEL_IOC_ARM and TWHEEL_IOC_CANCEL
  * @flags: TWHEEL_ARM_* for an arm; 0 for a cancel
  * @deadline: arm: when it is due, absolute, or from now with
- *	TWHEEL_ARM_RELATIVE (then it saturates).  In the past: due now.  0 means
- *	never, as in timerfd_settime(): the timer is left not armed.  It has the
+ *	TWHEEL_ARM_RELATIVE (then it saturates).  In the past: due now.  0, also
+ *	from now, means never, as in timerfd_settime(): the timer is left not armed.  It has the
  *	interval, slack, count and cookie of this arm all the same, and if it has a
  *	word, a deadline that is stored there goes by them.
  * @interval: arm: period in ns, below 2^63; 0: one-shot

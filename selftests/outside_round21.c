@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What outsiders found in the twenty-first round: a clock that is set back puts off what softirq
+ * has to do, where the wheel waits by that clock already, or has paused.
+ */
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include "outside.h"
+
+/* Wakes so many with each event that its user has to rest after a few of them. */
+#define WATCHERS	30000
+
+static int watched_open(void)
+{
+	const struct rlimit files = { WATCHERS + 100, WATCHERS + 100 };
+	struct epoll_event event = { .events = EPOLLIN };
+	int fd = wheel_open(O_NONBLOCK), epoll;
+
+	if (fd < 0 || setrlimit(RLIMIT_NOFILE, &files))
+		return -1;
+	for (int i = 0; i < WATCHERS; i++) {
+		epoll = epoll_create1(0);
+		if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+			return -1;
+	}
+	return fd;
+}
+
+static int only_cpu_0(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	return sched_setaffinity(0, sizeof(one), &one);
+}
+
+/*
+ * A timer's hour has struck, but its user rests, so that nobody has come to it.  What softirq is
+ * asked then is to look behind stale events, for which no time matters.
+ */
+TEST(a_clock_that_is_set_back_puts_off_no_event_of_who_rests)
+{
+	enum { STALE = 3000, NR = 4096, EVENTS = 600 };
+	struct caller poller = { .call = call_poll };
+	struct shared s = {
+		.setup = {
+			.flags = TWHEEL_SETUP_CLOCK,
+			.clock = CLOCK_REALTIME,
+			.capacity = NR,
+		},
+	};
+	struct twheel_stats before, after;
+	__u64 now, wall;
+	int watched;
+
+	if (set_wall(clock_ns(CLOCK_REALTIME)))
+		SKIP(return, "needs root to set the clock");
+	ASSERT_EQ(0, only_cpu_0());
+	watched = watched_open();
+	ASSERT_LE(0, watched);
+	s.fd = wheel_open(0);
+	ASSERT_LE(0, s.fd);
+	ASSERT_EQ(0, shared_set_up(&s));
+	ASSERT_EQ(0, shared_map(&s));
+	/* The first one waits behind all others, and is due whatever the clock is set to here. */
+	ASSERT_EQ(0, arm_many(s.fd, STALE, 1, 0));
+	ASSERT_EQ(0, arm_at(s.fd, 0, 1, 0));
+	now = now_ns();
+	wall = clock_ns(CLOCK_REALTIME);
+	ASSERT_EQ(0, arm_at(s.fd, STALE, wall + SEC, 0));
+	ASSERT_EQ(0, arm_many(watched, EVENTS, now + 300 * MSEC, 4 * MSEC));
+	ASSERT_EQ(0, wheel_stats(s.fd, &before));
+	sleep_until(now + SEC + 3 * MSEC);
+	for (int i = 1; i < STALE; i++)
+		cancel_by_store(&s, i);
+	poller.fd = s.fd;
+	ASSERT_EQ(0, caller_start(&poller));
+	ASSERT_TRUE(caller_asleep(&poller));
+	ASSERT_EQ(0, wheel_stats(s.fd, &after));
+	set_wall(clock_ns(CLOCK_REALTIME) - HOUR);
+	EXPECT_TRUE(caller_done(&poller, NEVER_MS));
+	EXPECT_EQ(POLLIN, poller.ret & POLLIN);
+	set_wall(clock_ns(CLOCK_REALTIME) + HOUR);
+	TH_LOG("softirq came %llu times before the clock was set",
+	       after.interrupts - before.interrupts);
+	close(watched);
+	shared_close(&s);
+}
+
+/* With 1,024 events unread, who waits is told of the next after a second: by no clock of theirs. */
+TEST(a_clock_that_is_set_back_prolongs_no_pause)
+{
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_CLOCK, .clock = CLOCK_REALTIME };
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	enum { UNREAD = 1100 };
+	int fd = wheel_open(O_NONBLOCK), epoll = epoll_create1(0), told;
+	__u64 start, wall;
+
+	if (set_wall(clock_ns(CLOCK_REALTIME)))
+		SKIP(return, "needs root to set the clock");
+	ASSERT_LE(0, fd);
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	ASSERT_EQ(0, arm_many(fd, UNREAD, 1, 0));
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event));
+	ASSERT_EQ(EPOLLIN, epoll_get(epoll, NEVER_MS));
+	start = now_ns();
+	wall = clock_ns(CLOCK_REALTIME);
+	ASSERT_EQ(0, arm_at(fd, UNREAD, wall + 20 * MSEC, 0));
+	/* Each time to when the timer is due already. */
+	do {
+		told = epoll_get(epoll, 500);
+		set_wall(clock_ns(CLOCK_REALTIME) - 450 * MSEC);
+	} while (told != EPOLLIN && now_ns() - start < 5 * SEC);
+	TH_LOG("told after %llu ms", (now_ns() - start) / MSEC);
+	EXPECT_EQ(EPOLLIN, told);
+	EXPECT_GT(3 * SEC, now_ns() - start);
+	set_wall(wall + now_ns() - start);
+	close(epoll);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
