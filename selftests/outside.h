@@ -150,4 +150,26 @@ static inline int call_poll(struct caller *c)
 	return wheel_poll(c->fd, 3 * NEVER_MS);
 }
 
+/*
+ * A wheel by the wall clock, which can be set.  Of its timers so many have been due since 1970,
+ * and the first of them waits behind all others.
+ */
+static inline int wall_wheel_open(struct shared *s, __u32 capacity, __u32 due)
+{
+	int ret;
+
+	*s = (struct shared){
+		.setup = {
+			.flags = TWHEEL_SETUP_CLOCK,
+			.clock = CLOCK_REALTIME,
+			.capacity = capacity,
+		},
+		.fd = wheel_open(0),
+	};
+	if (s->fd < 0)
+		return s->fd;
+	ret = shared_set_up(s) ?: shared_map(s);
+	return ret ?: arm_many(s->fd, due, 1, 0) ?: arm_at(s->fd, 0, 1, 0);
+}
+
 #endif /* TWHEEL_OUTSIDE_H */

@@ -10,23 +10,11 @@ TEST(a_clock_that_is_set_back_puts_off_no_event)
 {
 	enum { NR = 1 << 16 };
 	struct caller poller = { .call = call_poll };
-	struct shared s = {
-		.setup = {
-			.flags = TWHEEL_SETUP_CLOCK,
-			.clock = CLOCK_REALTIME,
-			.capacity = NR,
-		},
-	};
 	struct twheel_stats before, after;
+	struct shared s;
 	__u64 wall;
 
-	s.fd = wheel_open(0);
-	ASSERT_LE(0, s.fd);
-	ASSERT_EQ(0, shared_set_up(&s));
-	ASSERT_EQ(0, shared_map(&s));
-	ASSERT_EQ(0, arm_many(s.fd, NR, 1, 0));
-	/* The first one waits behind all others. */
-	ASSERT_EQ(0, arm_at(s.fd, 0, 1, 0));
+	ASSERT_EQ(0, wall_wheel_open(&s, NR, NR));
 	for (int i = 1; i < NR; i++)
 		cancel_by_store(&s, i);
 	poller.fd = s.fd;

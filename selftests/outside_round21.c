@@ -10,7 +10,7 @@
 #include "outside.h"
 
 /* Wakes so many with each event that its user has to rest after a few of them. */
-#define WATCHERS	30000
+#define WATCHERS	12000
 
 static int watched_open(void)
 {
@@ -45,14 +45,8 @@ TEST(a_clock_that_is_set_back_puts_off_no_event_of_who_rests)
 {
 	enum { STALE = 3000, NR = 4096, EVENTS = 600 };
 	struct caller poller = { .call = call_poll };
-	struct shared s = {
-		.setup = {
-			.flags = TWHEEL_SETUP_CLOCK,
-			.clock = CLOCK_REALTIME,
-			.capacity = NR,
-		},
-	};
 	struct twheel_stats before, after;
+	struct shared s;
 	__u64 now, wall;
 	int watched;
 
@@ -61,13 +55,8 @@ TEST(a_clock_that_is_set_back_puts_off_no_event_of_who_rests)
 	ASSERT_EQ(0, only_cpu_0());
 	watched = watched_open();
 	ASSERT_LE(0, watched);
-	s.fd = wheel_open(0);
-	ASSERT_LE(0, s.fd);
-	ASSERT_EQ(0, shared_set_up(&s));
-	ASSERT_EQ(0, shared_map(&s));
-	/* The first one waits behind all others, and is due whatever the clock is set to here. */
-	ASSERT_EQ(0, arm_many(s.fd, STALE, 1, 0));
-	ASSERT_EQ(0, arm_at(s.fd, 0, 1, 0));
+	/* All of these are due whatever the clock is set to here. */
+	ASSERT_EQ(0, wall_wheel_open(&s, NR, STALE));
 	now = now_ns();
 	wall = clock_ns(CLOCK_REALTIME);
 	ASSERT_EQ(0, arm_at(s.fd, STALE, wall + SEC, 0));
@@ -81,7 +70,8 @@ TEST(a_clock_that_is_set_back_puts_off_no_event_of_who_rests)
 	ASSERT_TRUE(caller_asleep(&poller));
 	ASSERT_EQ(0, wheel_stats(s.fd, &after));
 	set_wall(clock_ns(CLOCK_REALTIME) - HOUR);
-	EXPECT_TRUE(caller_done(&poller, NEVER_MS));
+	/* A host that stops this machine makes the rest longer. */
+	EXPECT_TRUE(caller_done(&poller, 2 * NEVER_MS));
 	EXPECT_EQ(POLLIN, poller.ret & POLLIN);
 	set_wall(clock_ns(CLOCK_REALTIME) + HOUR);
 	TH_LOG("softirq came %llu times before the clock was set",
