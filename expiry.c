@@ -301,10 +301,13 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
 }
 
 /**
- * expiry_waits() - does a wheel wait already, and no longer than that?
+ * expiry_waits() - does a wheel wait already, by that clock, and no longer than that?
  * @entry: the wheel's; in a line, or in none
  * @clock: of @expires
  * @expires: a time, by the host's @clock
+ *
+ * What waits by another clock does not count, though its time may be sooner today: if one of
+ * the clocks is set, or the machine sleeps, it is so no more.
  *
  * Return: true or false.
  *
@@ -313,19 +316,8 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
 TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
 			      u64 expires)
 {
-	enum twheel_clock by;
-
 	lockdep_assert_held(entry->lock);
-	if (!entry->line)
-		return false;
-	by = entry->line->expirer->clock;
-	if (by == clock)
-		return entry->expires <= expires;
-	/* Before anybody has come to what is overdue, the clock may be set back to before it. */
-	if (clock_settable(by))
-		return false;
-	/* No clock is behind the monotonic one. */
-	return (s64)(entry->expires - clock_ahead(by)) <= (s64)(expires - clock_ahead(clock));
+	return entry->line && entry->line->expirer->clock == clock && entry->expires <= expires;
 }
 
 /**

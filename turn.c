@@ -21,8 +21,8 @@
 
 /*
  * With as many events unread, those that could be added are no news, unless all of these are
- * stale, or who was woken for them does not read them.  So who waits is woken again for what
- * comes due, but no sooner than after UNREAD_PAUSE. ns.
+ * stale, or who was woken for them does not read them.  So softirq turns the wheel even then, and
+ * wakes who waits for what comes due, but no sooner than UNREAD_PAUSE after it did so last. ns.
  */
 #define ENOUGH_UNREAD	(16 * WHEEL_STEP)
 #define UNREAD_PAUSE	NSEC_PER_SEC
@@ -81,10 +81,10 @@ static bool twheel_behind(const struct twheel *tw, u64 now)
 	       twheel_can_post(tw);
 }
 
-/* With so many events unread softirq looks for no more until so much time has passed. ns. */
+/* How long softirq does not turn the wheel yet, because of events that nobody reads. ns. */
 static u64 twheel_pause(const struct twheel *tw)
 {
-	u64 end = tw->told + UNREAD_PAUSE, now;
+	u64 end = tw->turned + UNREAD_PAUSE, now;
 
 	if (timers_expired(&tw->timers) < ENOUGH_UNREAD)
 		return 0;
@@ -276,6 +276,8 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 		tw->timers.news |= sure && timers_expired(&tw->timers);
 		done += dropped;
 	}
+	if (timers_expired(&tw->timers) >= ENOUGH_UNREAD)
+		tw->turned = ktime_get_ns();
 	*news = twheel_deliver(tw, now, left);
 	if (unlikely(tw->sought))
 		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||

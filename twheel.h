@@ -45,6 +45,8 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @max_pass: most timers handled in one visit of softirq; @lock
  * @wakeups: wake-ups; @lock
  * @told: when the last of them was, monotonic ns; @lock
+ * @turned: when softirq turned the wheel last and left it with so many events unread that it
+ *	pauses, monotonic ns; @lock
  * @ring: the event ring; its pages change under @grow, before there are timers,
  *	the rest is protected by @lock
  * @entry: how the wheel waits to be turned in softirq; see there
@@ -73,6 +75,7 @@ struct twheel {
 	u64			max_pass;
 	u64			wakeups;
 	u64			told;
+	u64			turned;
 	struct ring		ring;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;

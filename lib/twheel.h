@@ -555,8 +555,8 @@ TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
 	deadline = __atomic_exchange_n(&word->deadline, 0, __ATOMIC_SEQ_CST);
 	if (!deadline)
 		return TWHEEL_STATE_IDLE;
-	/* As long as the kernel looks in time there is no event. */
-	if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_RELAXED)))
+	/* As long as the kernel looks in time there is no event.  In order, as in twheel_arm(). */
+	if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
 		return TWHEEL_STATE_PENDING;
 	return twheel_cancel_state(w, deadline);
 }
