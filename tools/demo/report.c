@@ -116,6 +116,8 @@ static void print_cuts(const struct run *run)
 	snprintf(note, sizeof(note), "(the client was up to %s behind its schedule)",
 		 duration_short(bound, totals->max_lag));
 	trouble_row("  of these cut while talking", v->talking, note);
+	if (v->stalled)
+		row("fell silent by themselves", v->stalled, note);
 	trouble_row("stale events", totals->stale, "(of an arming that had ended)");
 	trouble_row("contradictions", v->contradictions, "(client and server do not agree)");
 	trouble_row("connections refused", totals->refused, "");
@@ -290,6 +292,7 @@ static struct json_object *run_json(const struct run *run)
 	json_number(object, "early", v->early);
 	json_number(object, "missed", v->missed);
 	json_number(object, "talking", v->talking);
+	json_number(object, "stalled", v->stalled);
 	json_number(object, "contradictions", v->contradictions);
 	json_number(object, "stale", totals->stale);
 	json_number(object, "refused", totals->refused);

@@ -19,7 +19,7 @@ struct lateness {
 };
 
 struct verdict {
-	/* Connections that the schedule lets fall silent, each to be cut. */
+	/* Connections that fall silent, each to be cut: the schedule's, and @stalled. */
 	uint64_t expected;
 	/* Connections that the server cut. */
 	uint64_t cut;
@@ -30,6 +30,8 @@ struct verdict {
 	uint64_t missed;
 	/* Of the missed: those that were cut before they had fallen silent. */
 	uint64_t talking;
+	/* Those that should have talked on, but whose client was late. */
+	uint64_t stalled;
 	/* Where the ends contradict each other or the schedule. */
 	uint64_t contradictions;
 	/* Behind last message + timeout. */

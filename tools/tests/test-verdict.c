@@ -34,7 +34,8 @@ static void all_is_well(void)
 	memset(&totals, 0, sizeof(totals));
 	memset(client, 0, sizeof(client));
 	memset(server, 0, sizeof(server));
-	schedule = (struct schedule){ .connections = 3, .timeout = TIMEOUT, .plans = plans };
+	schedule = (struct schedule){ .connections = 3, .timeout = TIMEOUT,
+				      .max_gap = TIMEOUT / 2, .plans = plans };
 	totals.client_done = true;
 	for (i = 0; i < 3; i++) {
 		plans[i] = (struct plan){ .messages = 4, .silent = i < 2 };
@@ -112,6 +113,29 @@ int main(void)
 	all_is_well();
 	server[0].heard = 3;
 	result(counts(judge(), 2, 0, 1, false), "cut with a message on its way");
+
+	/* Its last message was too late, and the clock of neither end says that the cut was early. */
+	all_is_well();
+	client[0].said = 5;
+	client[0].last_said = client[0].saw_close - 1;
+	plans[0].messages = 6;
+	totals.max_lag = TIMEOUT / 2 - 1;
+	v = judge();
+	result(counts(v, 2, 0, 1, false) && v.talking == 1, "cut while its client is hardly late");
+	totals.max_lag++;
+	v = judge();
+	result(counts(v, 2, 0, 0, true) && v.stalled == 1, "cut while its client is so late");
+	server[0].cut = server[0].last_heard + TIMEOUT - 1;
+	result(counts(judge(), 2, 1, 1, false), "and early all the same");
+
+	all_is_well();
+	server[2] = server[0];
+	client[2] = client[0];
+	plans[2].messages = 6;
+	totals.max_lag = TIMEOUT;
+	v = judge();
+	result(v.good && v.expected == 3 && v.on_time == 3 && v.stalled == 1,
+	       "one that should have talked on, and whose client was late");
 
 	all_is_well();
 	client[0].saw_close = 0;
