@@ -114,7 +114,7 @@ int main(void)
 	server[0].heard = 3;
 	result(counts(judge(), 2, 0, 1, false), "cut with a message on its way");
 
-	/* Its last message was too late, and the clock of neither end says that the cut was early. */
+	/* Its last message was too late; by the clock of neither end the cut was early. */
 	all_is_well();
 	client[0].said = 5;
 	client[0].last_said = client[0].saw_close - 1;
