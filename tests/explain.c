@@ -5,6 +5,7 @@
  * fail by a crash as well, or by never ending.
  */
 #include <stdio.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,14 @@
 #include "program.h"
 
 #define MOST_TOLD	3
+
+/* A program that takes longer, of a processor's time, ends by a signal. */
+void limit_time(unsigned int seconds)
+{
+	const struct itimerval limit = { .it_value.tv_sec = seconds };
+
+	setitimer(ITIMER_PROF, &limit, NULL);
+}
 
 /* Does it fail, in whatever way? */
 bool fails(const u8 *bytes, size_t size)
@@ -23,7 +32,7 @@ bool fails(const u8 *bytes, size_t size)
 	if (!pid) {
 		/* What a sanitizer says of it will be said again. */
 		close(STDERR_FILENO);
-		alarm(PROGRAM_TIMEOUT / 5);
+		limit_time(PROGRAM_TIMEOUT / 5);
 		_exit(program_run(bytes, size, false) ? 1 : 0);
 	}
 	waitpid(pid, &status, 0);
@@ -42,7 +51,7 @@ void show(const u8 *bytes, size_t size)
 
 		dup2(STDOUT_FILENO, STDERR_FILENO);
 		setvbuf(stdout, NULL, _IOLBF, 0);
-		alarm(PROGRAM_TIMEOUT / 5);
+		limit_time(PROGRAM_TIMEOUT / 5);
 		error = program_run(bytes, size, true);
 		printf("# %s\n", error ? error : "all as it should be");
 		exit(0);

@@ -5,10 +5,11 @@
 
 #include "../compat/user.h"
 
-/* Most bytes of a program, and longest time for it, s. */
+/* Most bytes of a program, and longest time for it, of a processor's, s. */
 #define PROGRAM_MAX	65536
 #define PROGRAM_TIMEOUT	20
 
+void limit_time(unsigned int seconds);
 bool fails(const u8 *bytes, size_t size);
 void show(const u8 *bytes, size_t size);
 void explain(u8 *bytes, size_t size);

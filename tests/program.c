@@ -702,7 +702,7 @@ static const char *keep_up(const struct step *s)
 	tell("a device that keeps up\n");
 	error = advance(all);
 	/* Not where timers go round, nor where a turn is too short for so many. */
-	if (was_set_back || ts.wheel.max_levels * ts.wheel.bits < 64 ||
+	if (was_set_back || few_levels || ts.wheel.max_levels * ts.wheel.bits < 64 ||
 	    rate() << ts.wheel.bits < 2 * ref.capacity)
 		return error;
 	for (unsigned int looks = s->more % 64; looks && !error; looks--) {

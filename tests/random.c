@@ -7,6 +7,7 @@
  */
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,7 +77,7 @@ static void work(struct worker *worker, unsigned int shape, unsigned long ops, u
 		size_t size = make(bytes, shape, seed);
 
 		worker->seed = seed;
-		alarm(PROGRAM_TIMEOUT);
+		limit_time(PROGRAM_TIMEOUT);
 		if (program_run(bytes, size, false))
 			exit(1);
 		worker->programs++;
@@ -120,7 +121,8 @@ void random_programs(unsigned long ops, u64 from)
 		}
 		waitpid(worker->pid, &status, 0);
 		if (status) {
-			printf("# seed %llu\n", (unsigned long long)worker->seed);
+			printf("# seed %llu: %s\n", (unsigned long long)worker->seed,
+			       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
 			explain(bytes, make(bytes, shape, worker->seed));
 		}
 		sum += worker->ops;
