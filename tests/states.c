@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "../wheel.h"
@@ -43,7 +44,7 @@ unsigned int tap_count, tap_failed;
 #define START		(1ULL << 20)
 /* How far the wheel may be behind when stores make more work than the steps do, in ticks. */
 #define BEHIND		16
-/* Seconds that one operation may take. */
+/* Seconds of a processor that one operation may take. */
 #define HANGS		10
 /* More states than these are one that goes on without an end, if the shape is not slow. */
 #define STATES_MAX	(2U << 20)
@@ -700,6 +701,7 @@ static void progress(u32 state)
 /* Try all operations on all states; returns what is wrong with the first that is. */
 static const char *search(u64 *tried)
 {
+	const struct itimerval hangs = { .it_value.tv_sec = HANGS };
 	struct bytes from, to;
 	const char *error;
 	struct op op;
@@ -712,7 +714,7 @@ static const char *search(u64 *tried)
 		memcpy(from.byte, pending + pending_head, from.nr);
 		pending_head += from.nr;
 		if (!(state % 65536)) {
-			alarm(HANGS);
+			setitimer(ITIMER_PROF, &hangs, NULL);
 			forget();
 			progress(state);
 			if (!shape->slow && nr_states > STATES_MAX) {
