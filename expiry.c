@@ -306,8 +306,8 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
  * @clock: of @expires
  * @expires: a time, by the host's @clock
  *
- * What waits by another clock does not count, though its time may be sooner today: if one of
- * the clocks is set, or the machine sleeps, it is so no more.
+ * What waits by another clock does not count, even if its time comes sooner as the clocks are now:
+ * once one of them is set, or the machine has slept, it may come later.
  *
  * Return: true or false.
  *

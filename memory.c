@@ -123,9 +123,9 @@ static int add_chunk(struct twheel *tw, u32 id)
 }
 
 /*
- * Without memory for it the wheel does without, if it has the levels that it would have been set
- * up with for words: what these do not reach goes round the last one.  So an arm whose
- * deadline stands in a word, and is there whether a call for it fails or not, does not fail.
+ * If there is no memory for another level, a wheel that has WORDS_LEVELS makes do with these:
+ * timers that they do not reach go round the last one.  So the arm of a timer with a word, whose
+ * deadline is stored before the call, never fails for want of memory.
  */
 static int add_level(struct twheel *tw, struct timers_need *need)
 {

@@ -2,7 +2,6 @@
 /* Arms and cancels for which a store is not enough, one by one or in batches. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "handle.h"
 #include "sys.h"

@@ -142,7 +142,7 @@ static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twh
 	}
 	/*
 	 * The kernel does not go on by itself, to a next period or to a later arm; nor does it
-	 * know what was taken of a count.
+	 * know what was taken of a count.  To tell it fails only if somebody has closed the file.
 	 */
 	if (told ||
 	    twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))

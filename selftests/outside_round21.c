@@ -10,8 +10,8 @@
 #include "outside.h"
 
 /*
- * A wheel that is polled in many places of one call takes long to wake with each event, though for
- * none of these.  So many are they at most, and as many as a poll looks at in that time.
+ * One poll() names the wheel very many times, so that each wake-up takes long, though none of these
+ * names wants the event.  There are POLLED_AS names, or as many as a poll looks at in POLL_TAKES.
  */
 #define POLLED_AS	131072
 #define POLL_TAKES	(200 * MSEC)
@@ -53,8 +53,8 @@ static int only_cpu_0(void)
 }
 
 /*
- * A timer's hour has struck, but its user rests, so that nobody has come to it.  What softirq is
- * asked then is to look behind stale events, for which no time matters.
+ * The deadline of a timer has passed, but its user has to rest after long wake-ups, and softirq has
+ * not visited the wheel.  Now a poll asks softirq to look behind stale events, at once.
  */
 TEST(a_clock_that_is_set_back_puts_off_no_event_of_who_rests)
 {
@@ -119,7 +119,7 @@ TEST(a_clock_that_is_set_back_prolongs_no_pause)
 	start = now_ns();
 	wall = clock_ns(CLOCK_REALTIME);
 	ASSERT_EQ(0, arm_at(fd, UNREAD + 1, wall + 20 * MSEC, 0));
-	/* Each time to when the timer is due already. */
+	/* The clock is set back, but never to before the deadline. */
 	do {
 		told = epoll_get(epoll, 500);
 		set_wall(clock_ns(CLOCK_REALTIME) - 450 * MSEC);

@@ -77,12 +77,19 @@ static bool cut_while_talking(const struct plan *plan, const struct client_recor
 }
 
 /*
- * Has the client been behind its schedule for so long that a connection which it should have had
- * talk may have been silent?  On a busy machine that happens to any program.
+ * Was a connection that should have talked on silent for as long as the timeout, because the
+ * client was that far behind its schedule?  On a busy machine that happens to any program.  Both
+ * ends have the same clock: the next message, if there was one, has to have come too late.
  */
-static bool client_stalled(const struct schedule *schedule, const struct totals *totals)
+static bool fell_silent(const struct schedule *schedule, const struct totals *totals,
+			const struct client_record *client, const struct server_record *server)
 {
-	return totals->max_lag >= schedule->timeout - schedule->max_gap;
+	if (totals->max_lag < schedule->timeout - schedule->max_gap)
+		return false;
+	if (server->heard >= client->said)
+		return client->saw_close >= client->last_said + schedule->timeout;
+	return client->said == server->heard + 1 &&
+	       client->last_said >= server->last_heard + schedule->timeout;
 }
 
 static bool cut_in_time(const struct server_record *server, uint64_t timeout, uint64_t bound)
@@ -107,7 +114,7 @@ struct verdict verdict_find(const struct schedule *schedule, const struct record
 		const struct server_record *server = &records->server[i];
 		bool early = is_early(client, server, schedule->timeout);
 		bool talking = cut_while_talking(plan, client, server);
-		bool stalled = talking && !early && client_stalled(schedule, totals);
+		bool stalled = talking && !early && fell_silent(schedule, totals, client, server);
 		bool silent = plan->silent || stalled;
 		bool missed = (talking && !stalled) ||
 			      (silent && !cut_in_time(server, schedule->timeout, bound));

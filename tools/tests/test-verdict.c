@@ -125,6 +125,12 @@ int main(void)
 	totals.max_lag++;
 	v = judge();
 	result(counts(v, 2, 0, 0, true) && v.stalled == 1, "cut while its client is so late");
+	client[0].last_said = server[0].last_heard + TIMEOUT - 1;
+	result(counts(judge(), 2, 0, 1, false), "but its message was on its way in time");
+	client[0].last_said++;
+	client[0].said++;
+	result(counts(judge(), 2, 0, 1, false), "or the one before may have been");
+	client[0].said--;
 	server[0].cut = server[0].last_heard + TIMEOUT - 1;
 	result(counts(judge(), 2, 1, 1, false), "and early all the same");
 
