@@ -72,14 +72,18 @@ static size_t make(u8 *bytes, unsigned int shape, u64 seed)
 static void work(struct worker *worker, unsigned int shape, unsigned long ops, u64 from)
 {
 	static u8 bytes[PROGRAM_MAX];
+	const char *error;
 
 	for (u64 seed = from; worker->ops < ops; seed++) {
 		size_t size = make(bytes, shape, seed);
 
 		worker->seed = seed;
 		limit_time(PROGRAM_TIMEOUT);
-		if (program_run(bytes, size, false))
+		error = program_run(bytes, size, false);
+		if (error) {
+			printf("# seed %llu: %s\n", (unsigned long long)seed, error);
 			exit(1);
+		}
 		worker->programs++;
 		worker->ops = program_operations();
 	}
@@ -115,11 +119,15 @@ void random_programs(unsigned long ops, u64 from)
 		int status;
 
 		for (; started < ARRAY_SIZE(shapes) && started < shape + most; started++) {
-			workers[started].pid = fork();
-			if (!workers[started].pid)
+			pid_t pid = fork();
+
+			if (!pid)
 				work(&workers[started], started, ops, from);
+			/* Not by the child too, who sees the same memory. */
+			workers[started].pid = pid;
 		}
-		waitpid(worker->pid, &status, 0);
+		if (waitpid(worker->pid, &status, 0) != worker->pid)
+			exit(1);
 		if (status) {
 			printf("# seed %llu: %s\n", (unsigned long long)worker->seed,
 			       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
