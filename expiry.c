@@ -321,6 +321,20 @@ TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_cloc
 }
 
 /**
+ * expiry_due() - has the time come that a wheel waits for?
+ * @entry: the wheel's; in a line, or in none
+ *
+ * Return: true: softirq is about to turn it; false.
+ *
+ * Context: the wheel's lock is held.
+ */
+TWHEEL_PART bool expiry_due(const struct expiry_entry *entry)
+{
+	lockdep_assert_held(entry->lock);
+	return entry->line && entry->expires <= clock_now(entry->line->expirer->clock);
+}
+
+/**
  * expiry_queue() - have a wheel turned at a time
  * @entry: the wheel's; in a line, or in none
  * @user: whose wheel it is; has shares

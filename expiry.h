@@ -99,6 +99,7 @@ TWHEEL_PART void expiry_exit(void);
 
 TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void);
 TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares);
+TWHEEL_PART bool expiry_due(const struct expiry_entry *entry);
 TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
 			      u64 expires);
 TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,

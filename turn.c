@@ -121,8 +121,11 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 			 */
 			return min_t(u64, next - tw->offset, KTIME_MAX - 1);
 		}
-		/* A reader may be at it, and then softirq would only contend for the lock. */
-		if (behind && unread)
+		/*
+		 * A reader may be at it, and then softirq would only contend for the lock; unless
+		 * its turn has come already, which is not put off.
+		 */
+		if (behind && unread && !expiry_due(&tw->entry))
 			wait = max3(wait, tw->timers.tick, (u64)EXPIRY_SPAN);
 	}
 	*clock = TWHEEL_MONOTONIC;
