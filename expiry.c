@@ -50,8 +50,10 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/moduleparam.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/sort.h>
 #include <linux/timekeeping.h>
 
 #include "compat/kernel.h"
@@ -73,13 +75,30 @@
 #define EXPIRY_DUTY	8U
 
 /*
- * What it takes at least to be called, which no clock here sees: the interrupt, softirq, and
- * to set the hrtimer again.  1.6 us on 6.1, and more on 7.x. ns.
+ * An interrupt takes more than the callback sees: the way in, softirq, the way out, and to set
+ * the hrtimer again.  1.6 us on 6.1, more on 7.x, and thirty times that in a guest that is
+ * emulated.  So it is measured, but only once, when the module is loaded: whoever holds interrupts
+ * off, or chooses when one comes, could make it as long as they like, and spans with it.
  */
-#define EXPIRY_CALL	2500U
+static unsigned int call_ns;
+module_param(call_ns, uint, 0644);
+MODULE_PARM_DESC(call_ns,
+		 "What an interrupt of an hrtimer takes, ns (0: measured when the module is loaded)");
 
-/* Who is called later than this was held up, and not only by an interrupt. ns. */
-#define EXPIRY_ENTRY_MAX	100000U
+/* What it takes at least, and at most: what is later than that was held up. ns. */
+#define CALL_MIN	2500U
+#define CALL_MAX	300000U
+
+/* So many shots measure it, each so far ahead. ns. */
+#define CALL_SHOTS	32
+#define CALL_AHEAD	50000U
+
+/* The callback is late by the first part of an interrupt, which is about a third. */
+#define CALL_PARTS	3U
+
+/* So many looks whether one has come; so many that do not come are too many. */
+#define CALL_LOOKS	BIT(22)
+#define CALL_MISSED	4
 
 /*
  * The longest span.  Who spends more than an eighth of that on WHEEL_STEP timers was held up:
@@ -131,7 +150,6 @@ struct expirer {
  * @since: when it began, monotonic ns
  * @refill: when the next one may begin
  * @spent: time spent in this span, but for wake-ups, ns
- * @entry: what an interrupt takes until the callback runs, estimated, ns
  * @running: somebody is in a pass, and sets the hrtimers at its end
  * @expirer: one for each clock
  */
@@ -146,7 +164,6 @@ struct expiry_cpu {
 	u64			since;
 	u64			refill;
 	u64			spent;
-	u64			entry;
 	bool			running;
 	struct expirer		expirer[TWHEEL_CLOCKS];
 };
@@ -597,39 +614,16 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	return began;
 }
 
-/*
- * What it has taken to be called, judged by how late the callback is.  It may be later for
- * other reasons as well, so that the estimate is where one time in five is less late: to be
- * later raises it by a 64th, to be less late lowers it by up to a 16th.  (The least of all was
- * tried.  It leaves softirq up to a quarter of a CPU in a guest that is emulated.)  When the CPU
- * was idle nothing raises it, because it takes time to wake, but nobody's.  A call takes three
- * times the estimate: before the callback and after it, and to set the hrtimer.
- */
-static u64 cost_of_call(struct expiry_cpu *c, const struct expirer *e)
-{
-	u64 most = min(c->entry + c->entry / 64 + 1, (u64)EXPIRY_ENTRY_MAX);
-	s64 late = clock_now(e->clock) - e->set;
-
-	lockdep_assert_held(&c->lock);
-	/* The task may be changing its other flags at this moment. */
-	if (data_race(is_idle_task(current)))
-		most = c->entry;
-	if (e->set != KTIME_MAX && late >= 0)
-		c->entry = clamp_t(u64, late, c->entry - c->entry / 16, most);
-	return max_t(u64, 3 * c->entry, EXPIRY_CALL);
-}
-
 static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 {
 	struct expirer *e = container_of(hrtimer, struct expirer, hrtimer);
 	enum hrtimer_restart restart = HRTIMER_NORESTART;
 	struct expiry_cpu *c = e->cpu;
-	u64 start = ktime_get_ns(), began = time_of_own(), next, call;
+	u64 start = ktime_get_ns(), began = time_of_own(), next;
 	unsigned int tokens;
 	bool set_back = false;
 
 	raw_spin_lock(&c->lock);
-	call = cost_of_call(c, e);
 	if (!hrtimer_is_queued(hrtimer)) {
 		/*
 		 * Called before its time: the clock was set back meanwhile.  The hrtimer
@@ -657,7 +651,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	 * everybody else.
 	 */
 	if (c->tokens != tokens) {
-		c->spent += own_since(began) + call;
+		c->spent += own_since(began) + READ_ONCE(call_ns);
 		c->refill = max(c->refill, c->since + min_t(u64, EXPIRY_DUTY * c->spent,
 							    EXPIRY_SPAN_MAX));
 	}
@@ -748,10 +742,67 @@ TWHEEL_PART bool expiry_owes(struct expiry_share __percpu *shares)
 	return debt;
 }
 
-/* Before there are wheels. */
+/* A shot to measure interrupts by: when it has come, ns; 0: it is yet to come. */
+static u64 shot_came;
+
+static enum hrtimer_restart shot_fire(struct hrtimer *hrtimer)
+{
+	WRITE_ONCE(shot_came, ktime_get_ns());
+	return HRTIMER_NORESTART;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* One shot: how late it comes to a CPU that looks at nothing but that, ns; 0: it does not. */
+static u64 shot(struct hrtimer *hrtimer)
+{
+	u64 set = ktime_get_ns() + CALL_AHEAD;
+
+	WRITE_ONCE(shot_came, 0);
+	hrtimer_start(hrtimer, ns_to_ktime(set), HRTIMER_MODE_ABS_PINNED_SOFT);
+	for (unsigned int n = 0; n < CALL_LOOKS && !READ_ONCE(shot_came); n++)
+		barrier();
+	hrtimer_cancel(hrtimer);
+	return shot_came ? shot_came - set : 0;
+}
+
+/* What an interrupt takes, by the lower quartile of some shots: others may be held up. ns. */
+static u64 measure_call(void)
+{
+	static struct hrtimer hrtimer;
+	unsigned int nr = 0, missed = 0;
+	u64 late[CALL_SHOTS];
+
+	/* Without high resolution it comes by a jiffy, and is late by that. */
+	if (hrtimer_resolution > 1)
+		return 0;
+	hrtimer_setup(&hrtimer, shot_fire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
+	while (nr < CALL_SHOTS) {
+		late[nr] = shot(&hrtimer);
+		/* In simulated time none comes while somebody computes. */
+		if (late[nr])
+			nr++;
+		else if (++missed == CALL_MISSED)
+			return 0;
+		cond_resched();
+	}
+	sort(late, nr, sizeof(late[0]), compare_u64, NULL);
+	return CALL_PARTS * late[nr / 4];
+}
+
+/* Before there are wheels.  Sleeps. */
 TWHEEL_PART void expiry_init(void)
 {
 	int cpu;
+
+	if (!call_ns)
+		call_ns = measure_call();
+	call_ns = clamp(call_ns, CALL_MIN, CALL_MAX);
 
 	for_each_possible_cpu(cpu) {
 		struct expiry_cpu *c = &per_cpu(expiry_cpus, cpu);
