@@ -434,7 +434,7 @@ static void refill(struct expiry_cpu *c, u64 now)
 
 /*
  * Collect the lines that are due by a clock; no more than a span can visit.  Returns whether there
- * were any.
+ * was one that was not collected in this span before.
  */
 static bool collect(struct expiry_cpu *c, struct expirer *e, u64 start)
 {
@@ -455,7 +455,8 @@ static bool collect(struct expiry_cpu *c, struct expirer *e, u64 start)
 		timerqueue_del(&e->lines, node);
 		line = container_of(node, struct expiry_line, node);
 		line->due = true;
-		found = true;
+		found |= line->collected != c->span;
+		line->collected = c->span;
 		if (list_empty(&line->share->list))
 			list_add_tail(&line->share->list,
 				      line->share->span == c->span ||
@@ -657,8 +658,8 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	/*
 	 * An interrupt that has found nothing due is not counted.  Whoever arms a wheel for a
 	 * moment and disarms it again causes one each time, and would make the span longer for
-	 * everybody else.  If a line is due whose user has had a visit, and has to wait for the next
-	 * span, it is: such lines may be due apart, and take an interrupt each.
+	 * everybody else.  If a line is due whose user has had a visit and has to wait, it is, once
+	 * in a span for each line: such lines may be due apart, and take an interrupt each.
 	 */
 	if (due || c->tokens != tokens) {
 		c->spent += own_since(began) + READ_ONCE(call_ns);

@@ -36,6 +36,7 @@ struct expirer;
  * @share: the user's on that CPU; constant
  * @node: in the expirer's queue, by the soonest of @wheels, unless the line is due
  * @due: it is, and was taken out of that queue
+ * @collected: the CPU's span in which it became due last
  * @wheels: entries, by when they want to be turned; a line with none is not due, and in
  *	no queue
  *
@@ -46,6 +47,7 @@ struct expiry_line {
 	struct expiry_share	*share;
 	struct timerqueue_node	node;
 	bool			due;
+	unsigned long		collected;
 	struct timerqueue_head	wheels;
 };
 

@@ -42,8 +42,8 @@ static __u64 compute_until(__u64 end)
 	__u64 count = 0;
 
 	while (now_ns() < end) {
-		for (volatile unsigned int i = 0; i < 100; i++)
-			;
+		for (unsigned int i = 0; i < 100; i++)
+			__asm__ volatile("" : : "r"(i));
 		count++;
 	}
 	return count;
