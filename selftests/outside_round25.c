@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outsiders found in the twenty-fifth round: an interrupt counts that finds a wheel due whose
- * user has to wait for the next span.
+ * What outsiders found in the twenty-fifth round and the next: an interrupt counts that finds a
+ * wheel due whose user has to wait for the next span, but not again and again.
  */
 #include "beside.h"
 
@@ -80,6 +80,71 @@ TEST(lines_that_have_to_wait_are_counted)
 	/* An eighth, and they do take some of it. */
 	EXPECT_GE(130, 1000 - 1000 * beside / alone);
 	EXPECT_LE(60, 1000 - 1000 * beside / alone);
+}
+
+/* Arm a wheel, let its interrupt come, and disarm it, as often as one can. */
+static void let_interrupts_come(void)
+{
+	enum { WHEELS = 24 };
+	int fd[WHEELS];
+
+	be(ALICE);
+	for (unsigned int i = 0; i < WHEELS; i++) {
+		struct twheel_setup setup = { .tick = TWHEEL_MIN_TICK + i * 97 + 3 };
+
+		fd[i] = wheel_open(O_NONBLOCK);
+		CHILD_CHECK(!set_up(fd[i], &setup));
+	}
+	for (;;) {
+		__u64 now = now_ns() + 14 * USEC, begin = ~0ULL, tick, at;
+		unsigned int soonest = 0;
+
+		for (unsigned int i = 0; i < WHEELS; i++) {
+			tick = TWHEEL_MIN_TICK + i * 97 + 3;
+			at = (now / tick + 1) * tick;
+			if (at < begin) {
+				begin = at;
+				soonest = i;
+			}
+		}
+		CHILD_CHECK(!arm_at(fd[soonest], 0, begin, 0));
+		while (now_ns() < begin + 4 * USEC)
+			;
+		CHILD_CHECK(wheel_cancel(fd[soonest], 0) >= 0);
+	}
+}
+
+TEST(who_disarms_again_makes_no_span_longer)
+{
+	__u64 end = now_ns() + 600 * MSEC, late, worst = 0;
+	struct twheel_event ev;
+	int fd, status;
+	pid_t pid;
+
+	if (!getenv("TWHEEL_COUNTED") || getuid())
+		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
+	ASSERT_EQ(0, pin(0));
+	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		let_interrupts_come();
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	sleep_until(now_ns() + 50 * MSEC);
+	while (now_ns() < end) {
+		ASSERT_EQ(0, arm_at(fd, 1, (now_ns() / MSEC + 2) * MSEC, 0));
+		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+		late = ev.fired - ev.deadline;
+		worst = late > worst ? late : worst;
+	}
+	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	chmod(DEVICE, 0600);
+	TH_LOG("at most %llu us late", worst / USEC);
+	EXPECT_GE(2 * MSEC, worst);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
