@@ -658,8 +658,8 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	/*
 	 * An interrupt that has found nothing due is not counted.  Whoever arms a wheel for a
 	 * moment and disarms it again causes one each time, and would make the span longer for
-	 * everybody else.  If a line is due whose user has had a visit and has to wait, it is, once
-	 * in a span for each line: such lines may be due apart, and take an interrupt each.
+	 * everybody else.  An interrupt for a line whose user has had a visit, and which has to
+	 * wait, is counted once in a span: such lines may be due apart, and take one each.
 	 */
 	if (due || c->tokens != tokens) {
 		c->spent += own_since(began) + READ_ONCE(call_ns);

@@ -36,7 +36,7 @@ struct expirer;
  * @share: the user's on that CPU; constant
  * @node: in the expirer's queue, by the soonest of @wheels, unless the line is due
  * @due: it is, and was taken out of that queue
- * @collected: the CPU's span in which it became due last
+ * @collected: the span of the CPU in which it was last found to be due
  * @wheels: entries, by when they want to be turned; a line with none is not due, and in
  *	no queue
  *

@@ -126,8 +126,10 @@ void random_programs(unsigned long ops, u64 from)
 			/* Not by the child too, who sees the same memory. */
 			workers[started].pid = pid;
 		}
-		if (waitpid(worker->pid, &status, 0) != worker->pid)
+		if (waitpid(worker->pid, &status, 0) != worker->pid) {
+			perror("tests: waitpid");
 			exit(1);
+		}
 		if (status) {
 			printf("# seed %llu: %s\n", (unsigned long long)worker->seed,
 			       WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
