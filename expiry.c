@@ -81,7 +81,7 @@
  * off, or chooses when one comes, could make it as long as they like, and spans with it.
  */
 static unsigned int call_ns;
-module_param(call_ns, uint, 0644);
+module_param(call_ns, uint, 0444);
 MODULE_PARM_DESC(call_ns,
 		 "What an interrupt of an hrtimer takes, ns (0: measured when the module is loaded)");
 
@@ -662,7 +662,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	 * wait, is counted once in a span: such lines may be due apart, and take one each.
 	 */
 	if (due || c->tokens != tokens) {
-		c->spent += own_since(began) + READ_ONCE(call_ns);
+		c->spent += own_since(began) + call_ns;
 		c->refill = max(c->refill, c->since + min_t(u64, EXPIRY_DUTY * c->spent,
 							    EXPIRY_SPAN_MAX));
 	}

@@ -397,7 +397,7 @@ struct scene {
 	int cpus;
 	int victim;		/* its wheel, or -1: it has none */
 	int urgent;		/* the same, of the one with a realtime priority */
-	mode_t mode;
+	int mode;
 	bool group;
 	bool passed;
 	int log;
@@ -446,7 +446,6 @@ FIXTURE_SETUP(abuse)
 {
 	struct scene *scene = &self->scene;
 	const char *only = getenv("TWHEEL_ATTACK");
-	struct stat st;
 
 	scene->heart = -1;
 	scene->victim = -1;
@@ -464,14 +463,13 @@ FIXTURE_SETUP(abuse)
 	scene->stage = mmap(NULL, sizeof(*scene->stage), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(scene->stage != MAP_FAILED);
-	ASSERT_EQ(0, stat(DEVICE, &st));
-	scene->mode = st.st_mode & 07777;
 	scene->passed = variant->passed;
 	scene->group = !group_make(GROUP_BYTES);
 	scene->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ASSERT_LE(0, scene->log);
 	lseek(scene->log, 0, SEEK_END);
-	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	scene->mode = device_for_all();
+	ASSERT_LE(0, scene->mode);
 	scene->heart = fork();
 	ASSERT_LE(0, scene->heart);
 	if (!scene->heart) {
@@ -1049,6 +1047,7 @@ static void submit_sooner(clockid_t clock, const bool *stop)
 FIXTURE(submits) {
 	bool *stop;
 	pid_t pid;
+	int mode;
 };
 
 FIXTURE_VARIANT(submits) {
@@ -1067,7 +1066,8 @@ FIXTURE_SETUP(submits)
 	self->stop = mmap(NULL, sizeof(*self->stop), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_TRUE(self->stop != MAP_FAILED);
-	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	self->mode = device_for_all();
+	ASSERT_LE(0, self->mode);
 	ASSERT_EQ(0, pin(0));
 	self->pid = fork();
 	ASSERT_LE(0, self->pid);
@@ -1079,11 +1079,10 @@ FIXTURE_SETUP(submits)
 
 FIXTURE_TEARDOWN(submits)
 {
-	if (self->pid > 0) {
-		kill(self->pid, SIGKILL);
-		waitpid(self->pid, NULL, 0);
-	}
-	chmod(DEVICE, 0600);
+	if (self->pid <= 0)
+		return;
+	child_end(self->pid);
+	chmod(DEVICE, self->mode);
 }
 
 TEST_F(submits, put_off_nobody_elses_hrtimer)

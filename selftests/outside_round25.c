@@ -53,12 +53,13 @@ TEST(lines_that_have_to_wait_are_counted)
 {
 	__u64 start = now_ns() + SEC, alone, beside;
 	pid_t pid[USERS];
-	int status;
+	int mode;
 
 	if (!getenv("TWHEEL_COUNTED") || getuid())
 		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
 	ASSERT_EQ(0, pin(0));
-	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	mode = device_for_all();
+	ASSERT_LE(0, mode);
 	for (unsigned int i = 0; i < USERS; i++) {
 		pid[i] = fork();
 		ASSERT_LE(0, pid[i]);
@@ -69,12 +70,9 @@ TEST(lines_that_have_to_wait_are_counted)
 	alone = compute_until(start - WINDOW);
 	sleep_until(start);
 	beside = compute_until(start + WINDOW);
-	for (unsigned int i = 0; i < USERS; i++) {
-		EXPECT_EQ(0, waitpid(pid[i], &status, WNOHANG));
-		kill(pid[i], SIGKILL);
-		waitpid(pid[i], &status, 0);
-	}
-	chmod(DEVICE, 0600);
+	for (unsigned int i = 0; i < USERS; i++)
+		EXPECT_TRUE(child_end(pid[i]));
+	chmod(DEVICE, mode);
 	ASSERT_LT(0, alone);
 	TH_LOG("timers take %llu of 1000 of a processor", 1000 - 1000 * beside / alone);
 	/* An eighth, and they do take some of it. */
@@ -118,13 +116,14 @@ TEST(who_disarms_again_makes_no_span_longer)
 {
 	__u64 end = now_ns() + 600 * MSEC, late, worst = 0;
 	struct twheel_event ev;
-	int fd, status;
+	int fd, mode;
 	pid_t pid;
 
 	if (!getenv("TWHEEL_COUNTED") || getuid())
 		SKIP(return, "counted time only, and root: set TWHEEL_COUNTED=1");
 	ASSERT_EQ(0, pin(0));
-	ASSERT_EQ(0, chmod(DEVICE, 0666));
+	mode = device_for_all();
+	ASSERT_LE(0, mode);
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid)
@@ -138,10 +137,8 @@ TEST(who_disarms_again_makes_no_span_longer)
 		late = ev.fired - ev.deadline;
 		worst = late > worst ? late : worst;
 	}
-	EXPECT_EQ(0, waitpid(pid, &status, WNOHANG));
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	chmod(DEVICE, 0600);
+	EXPECT_TRUE(child_end(pid));
+	chmod(DEVICE, mode);
 	TH_LOG("at most %llu us late", worst / USEC);
 	EXPECT_GE(2 * MSEC, worst);
 	close(fd);
