@@ -23,7 +23,7 @@
  *
  * On a slow CPU tokens say too little about time, so a span lasts at least EXPIRY_DUTY
  * times as long as was spent in it, and EXPIRY_SPAN_MAX at the most.  So softirq takes
- * no more than an eighth of a CPU, as long as no visit takes more than 2.5 ms.  The one
+ * an eighth of a CPU, as long as no visit takes more than 2.5 ms, or than its tokens can.  The one
  * thing that may take longer is to wake who waits: thousands of epolls may watch a wheel,
  * and no token tells of that, nor is it spent of the span, which is everybody's.  So each user
  * pays for wake-ups by time, comes behind those who owe nothing, and after EXPIRY_CREDIT
@@ -98,6 +98,21 @@ MODULE_PARM_DESC(call_ns,
  * that, by counted instructions of 6.1 and 7.x.
  */
 #define CALL_QUARTERS	14U
+
+/*
+ * What a token takes at most is so many times what it takes to put an entry into a queue of
+ * others and to take it out again.  That is measured when the module is loaded, too.  Whatever
+ * takes longer is not counted, because softirq was held up then: by a host, by who holds a wheel's
+ * lock, or by interrupts, and whoever has these come in the middle of a pass would make spans as
+ * long as they like.  A timer takes three times as much, and ten times if nothing is in the cache.
+ */
+#define TOKEN_QUEUED	16U
+/* But no less than this. ns. */
+#define TOKEN_MIN	500U
+/* Of so many entries, in so many tries. */
+#define QUEUE_NODES	32
+#define QUEUE_TRIES	32
+static u64 token_ns;
 
 /* So many looks whether one has come; so many that do not come are too many. */
 #define CALL_LOOKS	BIT(22)
@@ -541,6 +556,16 @@ static void pay(struct expiry_share *share, u64 now, u64 woken)
 	share->paid = max(share->paid, now) + EXPIRY_DUTY * min(woken, EXPIRY_WAKE_MAX);
 }
 
+/*
+ * How long a pass has taken that began then, with so many tokens, ns.  Without what held it up:
+ * its tokens take only so long.
+ */
+static u64 pass_took(const struct expiry_cpu *c, u64 began, unsigned int tokens)
+{
+	lockdep_assert_held(&c->lock);
+	return min(own_since(began), token_ns * (tokens - c->tokens));
+}
+
 /* Does a user have to rest?  Then the user's wheels wait for the end of it. */
 static bool has_to_rest(struct expiry_cpu *c, struct expiry_share *share, u64 now)
 {
@@ -564,6 +589,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 {
 	bool may_wait = !IS_ENABLED(CONFIG_PREEMPT_RT);
 	u64 collected = began + EXPIRY_SPAN;
+	unsigned int tokens = c->tokens;
 	struct expiry_share *share;
 
 	lockdep_assert_held(&c->lock);
@@ -618,7 +644,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 			pay(share, ktime_get_ns(), woken);
 		began += woken;
 		c->tokens -= min(c->tokens, cost);
-		if (own_since(began) > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
+		if (pass_took(c, began, tokens) > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
 			c->tokens = 0;
 	}
 	return began;
@@ -662,7 +688,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	 * wait, is counted once in a span: such lines may be due apart, and take one each.
 	 */
 	if (due || c->tokens != tokens) {
-		c->spent += own_since(began) + call_ns;
+		c->spent += pass_took(c, began, tokens) + call_ns;
 		c->refill = max(c->refill, c->since + min_t(u64, EXPIRY_DUTY * c->spent,
 							    EXPIRY_SPAN_MAX));
 	}
@@ -806,6 +832,30 @@ static u64 measure_call(void)
 	return CALL_QUARTERS * late[nr / 4] / 4;
 }
 
+/* What it takes to queue an entry and to take it out again, by the quickest of some tries. ns. */
+static u64 measure_queue(void)
+{
+	struct timerqueue_node node[QUEUE_NODES];
+	struct timerqueue_head head;
+	u64 least = KTIME_MAX;
+
+	timerqueue_init_head(&head);
+	for (unsigned int try = 0; try < QUEUE_TRIES; try++) {
+		u64 start = ktime_get_ns();
+
+		for (unsigned int i = 0; i < QUEUE_NODES; i++) {
+			timerqueue_init(&node[i]);
+			node[i].expires = start + i;
+			timerqueue_add(&head, &node[i]);
+		}
+		for (unsigned int i = 0; i < QUEUE_NODES; i++)
+			timerqueue_del(&head, &node[i]);
+		least = min(least, ktime_get_ns() - start);
+		cond_resched();
+	}
+	return least / QUEUE_NODES;
+}
+
 /* Before there are wheels.  Sleeps. */
 TWHEEL_PART void expiry_init(void)
 {
@@ -814,6 +864,7 @@ TWHEEL_PART void expiry_init(void)
 	if (!call_ns)
 		call_ns = measure_call();
 	call_ns = clamp(call_ns, CALL_MIN, CALL_MAX);
+	token_ns = max_t(u64, TOKEN_QUEUED * measure_queue(), TOKEN_MIN);
 
 	for_each_possible_cpu(cpu) {
 		struct expiry_cpu *c = &per_cpu(expiry_cpus, cpu);
