@@ -307,9 +307,15 @@ static int list(struct twheel *w, unsigned long request, uint32_t *cursor,
 static int flush_and_list(struct twheel *w, unsigned long request, uint32_t *cursor,
 			  struct twheel_timer *timers, uint32_t nr)
 {
+	int ret;
+
+	/* What a take from the ring has claimed of a count, it tells before it unlocks. */
+	pthread_mutex_lock(&w->lock);
 	/* The kernel looks at the words as well: what fails here is armed all the same. */
-	twheel_flush(w);
-	return list(w, request, cursor, timers, nr);
+	twheel_batch_submit(w);
+	ret = list(w, request, cursor, timers, nr);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
 }
 
 PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,

@@ -36,7 +36,9 @@ extern "C" {
  * are then like two threads with a handle each, and each closes its own.  Each has
  * a batch of its own.  With an event ring only one of them takes events; and if the other
  * arms a timer with terms (interval, slack, count, cookie) for the very deadline of an event
- * that waits, the event may be that of the earlier arming.
+ * that waits, the event may be that of the earlier arming.  A count may be too high by an
+ * event that the one is taking while the other drains the timer, or arms it with
+ * TWHEEL_ARM_KEEP.
  * fork() waits until no other thread is inside a function that locks the handle, which none does
  * while it sleeps.  What makes a process otherwise (vfork(), _Fork(), clone()) does
  * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
@@ -229,7 +231,8 @@ struct twheel_arming {
  * Always a system call.  Interval, slack and cookie stay with the id until the
  * next arm_with, also through twheel_arm(); a count until it has run out, after
  * which the timer is a one-shot until it is armed with an interval again.  Only
- * events that were taken are counted.
+ * events that were taken are counted.  TWHEEL_IOC_TRIM may end that for a timer without a
+ * word that is not armed.
  *
  * Return: 0;
  * -ERANGE: id, interval, slack or count are out of their range;

@@ -509,6 +509,15 @@ static int features(struct twheel_features *features)
 	return 0;
 }
 
+/* Call it, if there is one, and no more. */
+static void call_once(void (**callback)(void))
+{
+	void (*call)(void) = __atomic_exchange_n(callback, NULL, __ATOMIC_SEQ_CST);
+
+	if (call)
+		call();
+}
+
 int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 {
 	struct wheel *wheel = wheel_of(fd);
@@ -519,6 +528,10 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 		return -ENOTTY;
 	if (request == TWHEEL_IOC_GET && kernel.in_get)
 		kernel.in_get();
+	if (request == TWHEEL_IOC_DRAIN)
+		call_once(&kernel.in_drain);
+	if (request == TWHEEL_IOC_SUBMIT)
+		call_once(&kernel.in_submit);
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
 	switch (request) {

@@ -33,6 +33,8 @@
  * @stored_fails: so many stored arms fail
  * @in_get: called by the next GET, before it has looked
  * @after_get: called after it
+ * @in_drain: called by the next DRAIN, once, before it has looked
+ * @in_submit: the same of a SUBMIT
  * @generations: by so many the generation of a timer goes on with each arm; 0: by one
  * @interrupt: the next poll finds a signal
  * @threads: others move the time: a poll waits for that
@@ -59,6 +61,8 @@ struct kernel {
 	uint32_t	stored_fails;
 	void		(*in_get)(void);
 	void		(*after_get)(void);
+	void		(*in_drain)(void);
+	void		(*in_submit)(void);
 	uint32_t	generations;
 	bool		interrupt;
 	bool		threads;

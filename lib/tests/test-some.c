@@ -3,8 +3,10 @@
  * What only some handles have: a ring, words, a batch; and what two handles of a wheel share.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "modes.h"
@@ -407,6 +409,75 @@ static void count_put_back(void)
 	tap_result("a count goes on though its timer was cancelled and put back meanwhile");
 }
 
+/* A thread that drains while another one takes. */
+static struct {
+	struct twheel		*w;
+	struct twheel_timer	timer;
+	int			nr;
+	/* It has come to the kernel; the other one has an event; it has returned. */
+	bool			came, claimed, done;
+} drainer;
+
+static void set(bool *flag)
+{
+	__atomic_store_n(flag, true, __ATOMIC_SEQ_CST);
+}
+
+/* Wait for the other thread, which may have to wait for this one. */
+static void await(bool *flag)
+{
+	for (unsigned int i = 0; i < 100 && !__atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+static void let_claim(void)
+{
+	set(&drainer.came);
+	await(&drainer.claimed);
+}
+
+static void let_drain(void)
+{
+	set(&drainer.claimed);
+	await(&drainer.done);
+}
+
+static void *drain(void *unused)
+{
+	uint32_t cursor = 0;
+
+	drainer.nr = twheel_drain(drainer.w, &cursor, &drainer.timer, 1);
+	set(&drainer.done);
+	return unused;
+}
+
+/* An event that was claimed, and of which the kernel is about to be told, is off the count. */
+static void drain_beside_take(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel_arming arming = {
+		.deadline = twheel_now(w) + MS, .interval = MS, .count = 3,
+	};
+	struct twheel_event event;
+	pthread_t thread;
+	int taken;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	kernel_advance(MS);
+	memset(&drainer, 0, sizeof(drainer));
+	drainer.w = w;
+	kernel.in_drain = let_claim;
+	kernel.in_submit = let_drain;
+	CHECK(pthread_create(&thread, NULL, drain, NULL) == 0);
+	await(&drainer.came);
+	taken = twheel_take(w, &event, 1);
+	pthread_join(thread, NULL);
+	CHECK(drainer.came && drainer.nr == 1);
+	CHECK(taken >= 0 && (unsigned int)taken + drainer.timer.count == 3);
+	twheel_close(w);
+	tap_result("what is taken, and what a drain beside that hands back, are the count");
+}
+
 /* What somebody has written over an entry of the ring does not stay on the batch for ever. */
 static void scribbled_entry(void)
 {
@@ -468,6 +539,7 @@ void test_some(void)
 	same_deadline();
 	just_full();
 	count_put_back();
+	drain_beside_take();
 	scribbled_entry();
 	far_generations(ring_mode);
 	far_generations(ring_batch_mode);

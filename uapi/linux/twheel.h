@@ -55,7 +55,8 @@
  * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call; until that has succeeded a wheel counts for nobody, or
- *            for who was the last to try and had room for another wheel
+ *            for who was the last to try and had room for another wheel.  With
+ *            TWHEEL_ID_ANY perhaps though ids are free that need no more memory
  * ENOMEM     no memory, or the cgroup is at its limit; not from an arm of a timer with a
  *            word, one by one, because all that it needs is there
  * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
@@ -291,7 +292,8 @@ struct twheel_word {
  * Only the consumer knows which events have counted.  So of a timer with a count tell
  * the kernel of each that did, the last too: arm it with TWHEEL_ARM_STORED, and the
  * periods, @overruns + 1, in @count of struct twheel_op.  What was not told is not used
- * up, and the timer expires as many times more: so tell before its handler runs.
+ * up, and the timer expires as many times more: so tell before its handler runs, and do not
+ * drain it, nor arm it with TWHEEL_ARM_KEEP, between the claim and that.
  *
  * A timer may be armed again by a call for the very deadline that an entry has which is
  * yet to be taken.  That one would count, and tell the cookie of the earlier arming.  So an
@@ -346,7 +348,7 @@ struct twheel_ring {
  *	TWHEEL_ARM_RELATIVE (then it saturates).  In the past: due now.  0, also
  *	from now, means never, as in timerfd_settime(): the timer is left not armed.  It has the
  *	interval, slack, count and cookie of this arm all the same, and if it has a
- *	word, a deadline that is stored there goes by them.
+ *	word, a deadline that is stored there goes by them.  With TWHEEL_ID_ANY it is not 0.
  * @interval: arm: period in ns, below 2^63; 0: one-shot
  * @slack: arm: it may be up to this much late, so that timers share a wake-up
  * @cookie: arm: handed back in the events
