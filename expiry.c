@@ -16,17 +16,18 @@
  * A CPU has WHEEL_STEP tokens for a span of EXPIRY_SPAN.  A timer costs one, and so
  * does an event posted to a ring; a visit costs two more, because a wheel with nothing
  * to do costs time as well.  A user with a line that is due is fresh if none of their
- * wheels was visited in this span, and the user owes nothing for wake-ups (see below).  Fresh
+ * wheels was visited in this span, and the user owes nothing (see below).  Fresh
  * users come first, each in their turn; the others get visits while more than EXPIRY_RESERVE
  * tokens are left, which are for users who come later in the span.  However many wheels a user
  * has, and of however many clocks, they delay another user's by a few visits.
  *
  * On a slow CPU tokens say too little about time, so a span lasts at least EXPIRY_DUTY
  * times as long as was spent in it, and EXPIRY_SPAN_MAX at the most.  So softirq takes
- * an eighth of a CPU, as long as no visit takes more than 2.5 ms, or than its tokens can.  The one
- * thing that may take longer is to wake who waits: thousands of epolls may watch a wheel,
- * and no token tells of that, nor is it spent of the span, which is everybody's.  So each user
- * pays for wake-ups by time, comes behind those who owe nothing, and after EXPIRY_CREDIT
+ * an eighth of a CPU, as long as tokens take no longer than TOKEN_QUEUED says.  Two
+ * things may take longer: to wake who waits, for thousands of epolls may watch a wheel,
+ * and to wait for a wheel's lock, which its user may hold for long elsewhere.  No token tells of
+ * these, nor are they spent of the span, which is everybody's.  So each user
+ * pays for them by time, comes behind those who owe nothing, and after EXPIRY_CREDIT
  * of them rests, until EXPIRY_DUTY times as long has passed.  To close all wheels changes
  * nothing: who owes is remembered (users.c).
  *
@@ -100,16 +101,15 @@ MODULE_PARM_DESC(call_ns,
 #define CALL_QUARTERS	14U
 
 /*
- * What a token takes at most is so many times what it takes to put an entry into a queue of
- * others and to take it out again.  That is measured when the module is loaded, too.  Whatever
- * takes longer is not counted, because softirq was held up then: by a host, by who holds a wheel's
- * lock, or by interrupts, and whoever has these come in the middle of a pass would make spans as
- * long as they like.  A timer takes three times as much, and ten times if nothing is in the cache.
+ * What a token takes at most is so many times what it takes to read the clock, put an entry into a
+ * queue and take it out again.  That is measured when the module is loaded, too.  Whatever takes
+ * longer is not counted, because softirq was held up then: by a host, or by interrupts, and
+ * whoever has these come in the middle of a pass would make spans as long as they like.
  */
 #define TOKEN_QUEUED	16U
-/* But no less than this. ns. */
-#define TOKEN_MIN	500U
-/* Of so many entries, in so many tries. */
+/* But no less than this, which a timer takes if nothing of it is in a cache. ns. */
+#define TOKEN_MIN	1000U
+/* Measured by so many entries, in so many tries. */
 #define QUEUE_NODES	32
 #define QUEUE_TRIES	32
 static u64 token_ns;
@@ -118,23 +118,20 @@ static u64 token_ns;
 #define CALL_LOOKS	BIT(22)
 #define CALL_MISSED	4
 
-/*
- * The longest span.  Who spends more than an eighth of that on WHEEL_STEP timers was held up:
- * a host has taken the CPU away, or the wheel's lock was. ns.
- */
+/* The longest span, however long interrupts and tokens take. ns. */
 #define EXPIRY_SPAN_MAX	20000000U
 
 /*
- * What a user may owe for wake-ups before the user's wheels rest, so that nobody rests because
- * a host has taken the CPU away in the middle of one. ns.
+ * What a user may owe before the user's wheels rest, so that nobody rests because a host has taken
+ * the CPU away in the middle of a wake-up, or from who holds a wheel's lock. ns.
  */
 #define EXPIRY_CREDIT	(50000000ULL * EXPIRY_DUTY)
 
 /*
- * No wake-up is charged for longer than this, which takes ten million watchers: a machine has
+ * No visit is charged for longer than this, which takes ten million watchers: a machine has
  * stood still in the middle of it, and its user is not to wait for that eight times over. ns.
  */
-#define EXPIRY_WAKE_MAX	2000000000ULL
+#define EXPIRY_HELD_MAX	2000000000ULL
 
 struct expiry_cpu;
 
@@ -160,14 +157,14 @@ struct expirer {
  * struct expiry_cpu - what a CPU may do for wheels
  * @lock: protects all of it, and the lines of the CPU
  * @fresh: users with a line that is due who had no visit in this span
- * @visited: those who had one, or owe something for wake-ups
- * @resting: those who have to pay for wake-ups first
+ * @visited: those who had one, or owe something
+ * @resting: those who have to pay first
  * @rest_end: when the first of them may have, monotonic ns; KTIME_MAX: there are none
  * @tokens: that are left in this span
  * @span: number of the span
  * @since: when it began, monotonic ns
  * @refill: when the next one may begin
- * @spent: time spent in this span, but for wake-ups, ns
+ * @spent: time spent in this span, but for what users pay for, ns
  * @running: somebody is in a pass, and sets the hrtimers at its end
  * @expirer: one for each clock
  */
@@ -399,7 +396,7 @@ TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_us
 	raw_spin_unlock(&c->lock);
 }
 
-/* Has a user to pay for wake-ups still? */
+/* Has a user to pay still? */
 static bool owes(const struct expiry_share *share, u64 now)
 {
 	return share->paid > now;
@@ -418,7 +415,7 @@ static void end_rests(struct expiry_cpu *c, u64 now)
 
 	lockdep_assert_held(&c->lock);
 	c->rest_end = KTIME_MAX;
-	/* There are few: each of them has just woken for EXPIRY_CREDIT / EXPIRY_DUTY or more. */
+	/* There are few: each has just held softirq up for EXPIRY_CREDIT / EXPIRY_DUTY or more. */
 	list_for_each_entry_safe(share, next, &c->resting, list) {
 		if (rests_until(share) <= now)
 			list_move_tail(&share->list, &c->visited);
@@ -516,11 +513,11 @@ static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_e
 
 /*
  * Turn a wheel, if it still waits in the line when its lock is held.  Returns how many
- * timers and events that were, and sets @woken to the time it took to wake who waits, with the
+ * timers and events that were, and adds to @held the time it took to wake who waits, with the
  * wait for the wait queue's lock, which is in the user's hands.
  */
 static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
-			  unsigned int budget, u64 *woken)
+			  unsigned int budget, u64 *held)
 	__releases(entry->lock)
 {
 	unsigned int done = 0;
@@ -536,7 +533,7 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 	if (news) {
 		start = time_of_own();
 		entry->wake(entry);
-		*woken = own_since(start);
+		*held += own_since(start);
 	}
 	return done;
 }
@@ -550,10 +547,10 @@ static bool others_due(const struct expiry_share *share, const struct expiry_lin
 	return false;
 }
 
-/* A user has woken who waits: that has to be paid for. */
-static void pay(struct expiry_share *share, u64 now, u64 woken)
+/* A user has held softirq up for so long: that has to be paid for. */
+static void pay(struct expiry_share *share, u64 now, u64 held)
 {
-	share->paid = max(share->paid, now) + EXPIRY_DUTY * min(woken, EXPIRY_WAKE_MAX);
+	share->paid = max(share->paid, now) + EXPIRY_DUTY * min(held, EXPIRY_HELD_MAX);
 }
 
 /*
@@ -578,25 +575,23 @@ static bool has_to_rest(struct expiry_cpu *c, struct expiry_share *share, u64 no
 }
 
 /*
- * Visit the wheels that are due, as far as the tokens reach.  A pass that takes long is the
- * last one of its span; but each user pays for wake-ups, and they make no span longer for
- * others.  A pass ends when its wake-ups have taken as long as a span, because wheels that have
- * come due meanwhile are collected by the next one only, and their users come first then.
- * Returns @began, when softirq began by its own clock, later by the wake-ups.
+ * Visit the wheels that are due, as far as the tokens reach.  For what holds a pass up each user
+ * pays, and no span is longer for others.  A pass ends when that has taken as long as a span,
+ * because wheels that have come due meanwhile are collected by the next one only, and their users
+ * come first then.  Returns @began, when softirq began by its own clock, later by all that.
  */
 static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	__must_hold(&c->lock)
 {
 	bool may_wait = !IS_ENABLED(CONFIG_PREEMPT_RT);
 	u64 collected = began + EXPIRY_SPAN;
-	unsigned int tokens = c->tokens;
 	struct expiry_share *share;
 
 	lockdep_assert_held(&c->lock);
 	while (began < collected && (share = next_share(c))) {
 		struct expiry_line *line = next_line(share);
 		struct timerqueue_node *first = timerqueue_getnext(&line->wheels), *second;
-		u64 now = clock_now(line->expirer->clock), woken = 0;
+		u64 now = clock_now(line->expirer->clock), held = 0;
 		unsigned int budget = EXPIRY_TURN, cost = EXPIRY_VISIT, left;
 		struct expiry_entry *entry;
 
@@ -627,11 +622,14 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		kref_get(&entry->kref);
 		raw_spin_unlock(&c->lock);
 		if (spin_trylock(entry->lock)) {
-			cost += visit(line, entry, budget, &woken);
+			cost += visit(line, entry, budget, &held);
 		} else if (may_wait) {
+			u64 waits = time_of_own();
+
 			may_wait = false;
 			spin_lock(entry->lock);
-			cost += visit(line, entry, budget, &woken);
+			held = own_since(waits);
+			cost += visit(line, entry, budget, &held);
 		} else {
 			raw_spin_lock(&c->lock);
 			skip(c, line, entry);
@@ -640,12 +638,10 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		kref_put(&entry->kref, entry->free);
 		raw_spin_lock(&c->lock);
 		share->visited = false;
-		if (woken)
-			pay(share, ktime_get_ns(), woken);
-		began += woken;
+		if (held)
+			pay(share, ktime_get_ns(), held);
+		began += held;
 		c->tokens -= min(c->tokens, cost);
-		if (pass_took(c, began, tokens) > EXPIRY_SPAN_MAX / EXPIRY_DUTY)
-			c->tokens = 0;
 	}
 	return began;
 }
@@ -753,7 +749,7 @@ TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
 }
 
 /**
- * expiry_owes() - has a user to pay for wake-ups still?
+ * expiry_owes() - has a user to pay still?
  * @shares: the user's, of whose wheels none waits and none will
  *
  * Return: whether there is such a debt, or a visit that may end with one.  If not, nobody
@@ -832,7 +828,7 @@ static u64 measure_call(void)
 	return CALL_QUARTERS * late[nr / 4] / 4;
 }
 
-/* What it takes to queue an entry and to take it out again, by the quickest of some tries. ns. */
+/* What it takes to queue an entry, and so on, by the quickest of some tries. ns. */
 static u64 measure_queue(void)
 {
 	struct timerqueue_node node[QUEUE_NODES];
@@ -845,7 +841,7 @@ static u64 measure_queue(void)
 
 		for (unsigned int i = 0; i < QUEUE_NODES; i++) {
 			timerqueue_init(&node[i]);
-			node[i].expires = start + i;
+			node[i].expires = ktime_get_ns();
 			timerqueue_add(&head, &node[i]);
 		}
 		for (unsigned int i = 0; i < QUEUE_NODES; i++)

@@ -56,7 +56,7 @@ struct expiry_line {
  * @list: in one of the CPU's lists of users with a line that is due; empty: in none
  * @span: in which of the CPU's spans a wheel of the user was visited last
  * @visited: softirq visits a wheel of the user, and will write to the share after that
- * @paid: when the user's wake-ups are paid for, monotonic ns
+ * @paid: when the time is paid for that the user has held softirq up, monotonic ns
  * @turn: the clock whose line was visited last
  * @line: of each clock
  *
