@@ -304,30 +304,27 @@ static int list(struct twheel *w, unsigned long request, uint32_t *cursor,
 	return ret ? ret : (int)call.done;
 }
 
-static int flush_and_list(struct twheel *w, unsigned long request, uint32_t *cursor,
-			  struct twheel_timer *timers, uint32_t nr)
-{
-	int ret;
-
-	/* What a take from the ring has claimed of a count, it tells before it unlocks. */
-	pthread_mutex_lock(&w->lock);
-	/* The kernel looks at the words as well: what fails here is armed all the same. */
-	twheel_batch_submit(w);
-	ret = list(w, request, cursor, timers, nr);
-	pthread_mutex_unlock(&w->lock);
-	return ret;
-}
-
 PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 			     uint32_t nr)
 {
-	return flush_and_list(w, TWHEEL_IOC_LIST, cursor, timers, nr);
+	/* The kernel looks at the words as well: what fails here is armed all the same. */
+	twheel_flush(w);
+	return list(w, TWHEEL_IOC_LIST, cursor, timers, nr);
 }
 
 PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 			uint32_t nr)
 {
-	return flush_and_list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
+	int ret;
+
+	twheel_flush(w);
+	if (!w->shared.ring)
+		return list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
+	/* What a take from the ring has claimed of a count, it tells before it unlocks. */
+	pthread_mutex_lock(&w->lock);
+	ret = list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
+	pthread_mutex_unlock(&w->lock);
+	return ret;
 }
 
 /* After exec or crash */
@@ -357,8 +354,8 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 }
 
 /*
- * All armed timers.  The lock is held from the list on: what a thread arms meanwhile is of a
- * later generation than the list tells.
+ * All armed timers, and those with an event in the ring.  The lock is held from the list on: what
+ * a thread arms meanwhile is of a later generation than the list tells.
  */
 static int adopt_all(struct twheel *w)
 {
@@ -375,7 +372,12 @@ static int adopt_all(struct twheel *w)
 			return ret;
 		armed += ret;
 	} while (nr);
-	return armed;
+	if (!w->shared.ring)
+		return armed;
+	pthread_mutex_lock(&w->lock);
+	ret = twheel_ring_adopt(w);
+	pthread_mutex_unlock(&w->lock);
+	return ret < 0 ? ret : armed;
 }
 
 PUBLIC int twheel_adopt(struct twheel *w)

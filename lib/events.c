@@ -195,6 +195,25 @@ static uint32_t tail_from(const struct twheel *w, uint32_t *head)
 	return tail;
 }
 
+int twheel_ring_adopt(struct twheel *w)
+{
+	uint32_t head = __atomic_load_n(&w->shared.ring->head, __ATOMIC_RELAXED);
+	uint32_t tail = tail_from(w, &head);
+	int ret = 0;
+
+	for (; head != tail && !ret; head++) {
+		const uint32_t id = entry_at(w, head)->id;
+		struct twheel_timer timer;
+
+		if (id >= w->shared.mapped)
+			continue;
+		ret = twheel_get(w, id, &timer);
+		if (!ret)
+			w->generation[id] = timer.generation;
+	}
+	return ret;
+}
+
 static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
 	struct twheel_ring *ring = w->shared.ring;

@@ -42,7 +42,8 @@ extern "C" {
  * fork() waits until no other thread is inside a function that locks the handle, which none does
  * while it sleeps.  What makes a process otherwise (vfork(), _Fork(), clone()) does
  * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
- * or anything here, as it may have interrupted such a function.
+ * or anything here, as it may have interrupted such a function; nor may a handler that
+ * pthread_atfork() knew before the first twheel_open().
  *
  * Namespaces: deadlines, and twheel_now(), are in the time of the wheel, which is
  * that of the time namespace in which the file was opened.  To a process in another
@@ -283,7 +284,8 @@ int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr);
  * @id: the timer
  * @timer: where to write what is known
  *
- * A system call.
+ * A system call.  With an event ring the count is that of before, if another thread is taking the
+ * timer's event.
  *
  * Return: 0, or -ERANGE.
  */
@@ -358,7 +360,8 @@ int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int6
  * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
  *
  * Goes on where a signal has interrupted it.  If it fails, @cursor has moved over those
- * that were looked at.
+ * that were looked at.  As with twheel_drain(), a timer whose event is being read is not found.
+ * With an event ring the count is that of before, as with twheel_get().
  *
  * Return: how many, 0 at the end, or a negative errno.
  */
@@ -370,6 +373,11 @@ int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *t
  * @cursor: as for twheel_list_armed()
  * @timers: where to write what they were
  * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
+ *
+ * A timer whose event another thread is taking by a read at that moment is not found, and if it is
+ * periodic, it is armed again behind that: who wants all gone stops the others first, or drains
+ * once more.  With an event ring, other threads that take events wait meanwhile, which with
+ * millions of ids and few that are armed takes as long as twheel_arm_any() may.
  *
  * Return: how many, 0 at the end, or a negative errno.
  */

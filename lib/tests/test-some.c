@@ -409,6 +409,31 @@ static void count_put_back(void)
 	tap_result("a count goes on though its timer was cancelled and put back meanwhile");
 }
 
+/*
+ * An entry is of an arming that another one and a cancel have followed: it does not count for who
+ * adopts the wheel and arms the timer for the same time.
+ */
+static void adopted_entry(void)
+{
+	struct twheel *w = boot(ring_mode), *heir;
+	struct twheel_arming arming = { .deadline = 1, .interval = MS, .cookie = 111 };
+	struct twheel_event event;
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	arming = (struct twheel_arming){ .deadline = twheel_now(w) + 1000 * MS, .cookie = 222 };
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	CHECK(twheel_cancel(w, 1) == 0);
+	heir = open_again(ring_mode, kernel_dup(twheel_fd(w)));
+	twheel_close(w);
+	CHECK(twheel_adopt(heir) == 0);
+	CHECK(twheel_arm(heir, 1, 1) == 0);
+	CHECK(twheel_wait(heir, &event, 1, 0) == 1);
+	CHECK(event.cookie == 222 && !event.overruns && event.flags == TWHEEL_EVENT_LAST);
+	CHECK(twheel_wait(heir, &event, 1, 0) == 0);
+	twheel_close(heir);
+	tap_result("an entry from before an adoption is stale, if its timer was armed again");
+}
+
 /* A thread that drains while another one takes. */
 static struct {
 	struct twheel		*w;
@@ -540,6 +565,7 @@ void test_some(void)
 	just_full();
 	count_put_back();
 	drain_beside_take();
+	adopted_entry();
 	scribbled_entry();
 	far_generations(ring_mode);
 	far_generations(ring_batch_mode);

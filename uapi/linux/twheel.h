@@ -481,7 +481,8 @@ struct twheel_timer {
  * @done: out: entries written; 0 means that the end is reached
  * @reserved: 0
  *
- * In order of ids.  A call may return fewer than @nr timers before the end.  One
+ * In order of ids.  A timer whose event a read holds at that moment is neither listed nor
+ * drained.  A call may return fewer than @nr timers before the end.  One
  * that a signal ends before it has found a timer fails with EINTR, or is restarted,
  * and has written @cursor all the same: the next goes on from there.
  * DRAIN also cancels each timer that it returns; one that could not be handed
