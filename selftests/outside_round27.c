@@ -9,7 +9,9 @@
 #include "beside.h"
 
 #define TIMERFDS	13000
+/* Wheels, with so many timers each. */
 #define WHEELS		6
+#define TIMERS		64
 
 /* Timerfds that expire together, a moment after a pass has begun. */
 #define AHEAD		(5 * USEC)
@@ -18,8 +20,8 @@
 static void interrupt_passes(void)
 {
 	static int timerfd[TIMERFDS];
-	struct twheel_op op[64] = {};
-	struct twheel_event ev[ARRAY_SIZE(op)];
+	struct twheel_op op[TIMERS] = {};
+	struct twheel_event ev[TIMERS];
 	/* What it takes to get ready, ns; the first guess is too long. */
 	__u64 takes = 100 * MSEC;
 	int fd[WHEELS];
@@ -41,19 +43,19 @@ static void interrupt_passes(void)
 			.it_value = { (begin + AHEAD) / SEC, (begin + AHEAD) % SEC },
 		};
 
-		for (int i = 0; i < ARRAY_SIZE(op); i++)
+		for (int i = 0; i < TIMERS; i++)
 			op[i] = (struct twheel_op){
 				.opcode = TWHEEL_OP_ARM, .id = i, .deadline = begin,
 			};
 		for (int i = 0; i < WHEELS; i++)
-			CHILD_CHECK(wheel_submit(fd[i], op, ARRAY_SIZE(op), NULL) == ARRAY_SIZE(op));
+			CHILD_CHECK(wheel_submit(fd[i], op, TIMERS, NULL) == TIMERS);
 		for (int i = 0; i < TIMERFDS; i++)
 			CHILD_CHECK(!timerfd_settime(timerfd[i], TFD_TIMER_ABSTIME, &it, NULL));
 		takes = now_ns() - start + TWHEEL_MIN_TICK;
 		while (now_ns() < begin + AHEAD)
 			;
 		for (int i = 0; i < WHEELS; i++)
-			while (wheel_read(fd[i], ev, ARRAY_SIZE(ev)) > 0)
+			while (wheel_read(fd[i], ev, TIMERS) > 0)
 				;
 	}
 }
