@@ -374,9 +374,7 @@ static int adopt_all(struct twheel *w)
 	} while (nr);
 	if (!w->shared.ring)
 		return armed;
-	pthread_mutex_lock(&w->lock);
 	ret = twheel_ring_adopt(w);
-	pthread_mutex_unlock(&w->lock);
 	return ret < 0 ? ret : armed;
 }
 

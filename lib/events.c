@@ -195,21 +195,37 @@ static uint32_t tail_from(const struct twheel *w, uint32_t *head)
 	return tail;
 }
 
+/* The same for some entries, with the lock held. */
+static int adopt_entries(struct twheel *w, uint32_t number, uint32_t end)
+{
+	int ret = 0;
+
+	for (; number != end && !ret; number++) {
+		struct twheel_entry entry = *entry_at(w, number);
+		struct twheel_timer timer;
+
+		/* Where entries are many, most are of an arming before one that is known by now. */
+		if (entry.id >= w->shared.mapped || rearmed(w, &entry))
+			continue;
+		ret = twheel_get(w, entry.id, &timer);
+		if (!ret)
+			w->generation[entry.id] = timer.generation;
+	}
+	return ret;
+}
+
 int twheel_ring_adopt(struct twheel *w)
 {
 	uint32_t head = __atomic_load_n(&w->shared.ring->head, __ATOMIC_RELAXED);
-	uint32_t tail = tail_from(w, &head);
+	uint32_t tail = tail_from(w, &head), end;
 	int ret = 0;
 
-	for (; head != tail && !ret; head++) {
-		const uint32_t id = entry_at(w, head)->id;
-		struct twheel_timer timer;
-
-		if (id >= w->shared.mapped)
-			continue;
-		ret = twheel_get(w, id, &timer);
-		if (!ret)
-			w->generation[id] = timer.generation;
+	for (; head != tail && !ret; head = end) {
+		end = tail - head > AHEAD ? head + AHEAD : tail;
+		/* Those who take events, or fork, wait for a few entries only. */
+		pthread_mutex_lock(&w->lock);
+		ret = adopt_entries(w, head, end);
+		pthread_mutex_unlock(&w->lock);
 	}
 	return ret;
 }

@@ -72,7 +72,7 @@ int twheel_batch_add(struct twheel *w, uint32_t id, uint32_t told, uint32_t gene
 /* With the lock held: submit what is on the batch.  Returns the first error. */
 int twheel_batch_submit(struct twheel *w);
 
-/* With the lock held: learn the last arming of each timer that has an entry yet to be taken. */
+/* Learn the last arming of each timer that has an entry yet to be taken. */
 int twheel_ring_adopt(struct twheel *w);
 
 /* Have the lock of a handle free in a child, whoever holds it when a thread forks. */

@@ -390,7 +390,8 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * Finds what was stored and not called, or come due and not taken, by whoever had
  * the wheel before exec or crash.  What was said of a timer is the wheel's.
  *
- * Time goes with the capacity, memory does not.  Signals do not stop it.  To call it
+ * Time goes with the capacity and with the events in the ring, memory does not, and other
+ * threads that take events may wait for it.  Signals do not stop it.  To call it
  * once more than needed is harmless.
  *
  * Return: how many timers had to be armed, or if their words are not mapped here, perhaps
