@@ -23,11 +23,10 @@
  *
  * On a slow CPU tokens say too little about time, so a span lasts at least EXPIRY_DUTY
  * times as long as was spent in it, and EXPIRY_SPAN_MAX at the most.  So softirq takes
- * an eighth of a CPU, as long as tokens take no longer than TOKEN_QUEUED says.  Two
- * things may take longer: to wake who waits, for thousands of epolls may watch a wheel,
- * and to wait for a wheel's lock, which its user may hold for long elsewhere.  No token tells of
- * these, nor are they spent of the span, which is everybody's.  So each user
- * pays for them by time, comes behind those who owe nothing, and after EXPIRY_CREDIT
+ * an eighth of a CPU, as long as tokens take no longer than TOKEN_QUEUED says.  The one
+ * thing that may take longer is to wake who waits: thousands of epolls may watch a wheel,
+ * and no token tells of that, nor is it spent of the span, which is everybody's.  So each user
+ * pays for wake-ups by time, comes behind those who owe nothing, and after EXPIRY_CREDIT
  * of them rests, until EXPIRY_DUTY times as long has passed.  To close all wheels changes
  * nothing: who owes is remembered (users.c).
  *
@@ -41,12 +40,12 @@
  * one, and the wheels follow when these fire.
  *
  * Locks: the wheel's, then the CPU's, then the hrtimer core's.  Softirq gets to know a
- * wheel by the CPU's lock, and drops that to take the wheel's.  The wheel's may be taken:
- * softirq waits for one such lock in a pass, and skips other wheels whose lock is taken
- * until the next span.  On PREEMPT_RT it waits for none, because there who holds the lock
- * may have lost the CPU to somebody of a higher priority, for as long as that one likes;
- * and all that softirq does on this CPU would wait, too.  The CPU's lock is a raw one for
- * the same reason.  What is left is the lock of a wait queue, and those of the epolls in it:
+ * wheel by the CPU's lock, and drops that to take the wheel's.  The wheel's may be taken.
+ * Softirq does not wait for it, because all that softirq does on this CPU would wait, too, for
+ * as long as interrupts, a host or PREEMPT_RT's tasks of a higher priority keep the holder from
+ * going on.  It leaves a mark: who holds the lock turns the wheel before giving it back.  If the
+ * mark comes a moment too late for that, softirq comes again in the next span.  The CPU's lock is
+ * a raw one for the same reason.  What is left is the lock of a wait queue, and those of the epolls in it:
  * whatever wakes from softirq there waits for these.
  */
 #include <linux/hrtimer.h>
@@ -123,7 +122,7 @@ static u64 token_ns;
 
 /*
  * What a user may owe before the user's wheels rest, so that nobody rests because a host has taken
- * the CPU away in the middle of a wake-up, or from who holds a wheel's lock. ns.
+ * the CPU away in the middle of a wake-up. ns.
  */
 #define EXPIRY_CREDIT	(50000000ULL * EXPIRY_DUTY)
 
@@ -497,13 +496,14 @@ static struct expiry_line *next_line(struct expiry_share *share)
 	return &share->line[share->turn];
 }
 
-/* Somebody works on a wheel at this moment: look after it again soon. */
+/* Somebody works on a wheel at this moment, and is to turn it; or look after it again soon. */
 static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_entry *entry)
 {
 	lockdep_assert_held(&c->lock);
 	/* If it waits elsewhere by now, the line may be gone. */
 	if (READ_ONCE(entry->line) != line)
 		return;
+	WRITE_ONCE(entry->missed, true);
 	timerqueue_del(&line->wheels, &entry->node);
 	entry->node.expires = clock_now(line->expirer->clock) + EXPIRY_SPAN;
 	timerqueue_add(&line->wheels, &entry->node);
@@ -513,7 +513,7 @@ static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_e
 
 /*
  * Turn a wheel, if it still waits in the line when its lock is held.  Returns how many
- * timers and events that were, and adds to @held the time it took to wake who waits, with the
+ * timers and events that were, and sets @held to the time it took to wake who waits, with the
  * wait for the wait queue's lock, which is in the user's hands.
  */
 static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
@@ -525,6 +525,7 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 	u64 start;
 
 	lockdep_assert_held(entry->lock);
+	WRITE_ONCE(entry->missed, false);
 	if (entry->line == line) {
 		expiry_dequeue(entry);
 		done = entry->turn(entry, budget, &news);
@@ -533,7 +534,7 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 	if (news) {
 		start = time_of_own();
 		entry->wake(entry);
-		*held += own_since(start);
+		*held = own_since(start);
 	}
 	return done;
 }
@@ -583,7 +584,6 @@ static bool has_to_rest(struct expiry_cpu *c, struct expiry_share *share, u64 no
 static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	__must_hold(&c->lock)
 {
-	bool may_wait = !IS_ENABLED(CONFIG_PREEMPT_RT);
 	u64 collected = began + EXPIRY_SPAN;
 	struct expiry_share *share;
 
@@ -622,13 +622,6 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		kref_get(&entry->kref);
 		raw_spin_unlock(&c->lock);
 		if (spin_trylock(entry->lock)) {
-			cost += visit(line, entry, budget, &held);
-		} else if (may_wait) {
-			u64 waits = time_of_own();
-
-			may_wait = false;
-			spin_lock(entry->lock);
-			held = own_since(waits);
 			cost += visit(line, entry, budget, &held);
 		} else {
 			raw_spin_lock(&c->lock);

@@ -76,6 +76,8 @@ struct expiry_share {
  * @node: in @line; protected by the CPU's lock
  * @line: where it waits, NULL: nowhere; changes under @lock and the CPU's lock
  * @expires: when it wants to be turned, by the clock of @line; @lock
+ * @missed: softirq has found @lock held.  Who holds it turns the wheel before giving it back, if
+ *	it is seen in time.  Read and written without a lock
  * @lock: the wheel's; constant
  * @turn: turns the wheel through at most @budget timers, and says how many timers and
  *	events it handled, and whether to wake.  Called in softirq context, with @lock
@@ -88,6 +90,7 @@ struct expiry_entry {
 	struct timerqueue_node	node;
 	struct expiry_line	*line;
 	u64			expires;
+	bool			missed;
 	spinlock_t		*lock;		/* see above */
 	unsigned int		(*turn)(struct expiry_entry *entry, unsigned int budget,
 					bool *news);

@@ -239,22 +239,6 @@ TWHEEL_PART u64 twheel_begin(struct twheel *tw)
 }
 
 /**
- * twheel_end() - give the lock back, and see to it that the wheel is turned in time
- * @tw: the wheel
- * @now: what twheel_begin() has returned
- * @news: what twheel_deliver() has, because events may have come whatever was done; true:
- *	who waits is woken
- */
-TWHEEL_PART void twheel_end(struct twheel *tw, u64 now, bool news)
-	__releases(&tw->lock)
-{
-	twheel_program(tw, now);
-	twheel_unlock(tw);
-	if (news && wq_has_sleeper(&tw->wait))
-		twheel_wake(tw);
-}
-
-/**
  * twheel_turn() - turn the wheel in softirq; an expiry_entry's turn
  * @entry: the wheel's, whose lock is held
  * @budget: timers to handle at most, but for one more
@@ -295,6 +279,55 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 		tw->idle_interrupts++;
 	twheel_program(tw, now);
 	return done;
+}
+
+/* Softirq has come for the wheel in vain.  If it is due still, do now what softirq had to do. */
+static bool twheel_make_up(struct twheel *tw)
+{
+	bool news = false;
+
+	lockdep_assert_held(&tw->lock);
+	WRITE_ONCE(tw->entry.missed, false);
+	if (expiry_due(&tw->entry)) {
+		expiry_dequeue(&tw->entry);
+		twheel_turn(&tw->entry, WHEEL_STEP, &news);
+	}
+	return news;
+}
+
+/**
+ * twheel_unlock() - give the lock back
+ * @tw: the wheel
+ *
+ * If softirq has come for the wheel meanwhile, turns it by a step before.
+ */
+TWHEEL_PART void twheel_unlock(struct twheel *tw)
+	__releases(&tw->lock)
+{
+	bool news = unlikely(READ_ONCE(tw->entry.missed)) && twheel_make_up(tw);
+
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		spin_unlock(&tw->lock);
+	else
+		spin_unlock_bh(&tw->lock);
+	if (unlikely(news))
+		twheel_wake(tw);
+}
+
+/**
+ * twheel_end() - give the lock back, and see to it that the wheel is turned in time
+ * @tw: the wheel
+ * @now: what twheel_begin() has returned
+ * @news: what twheel_deliver() has, because events may have come whatever was done; true:
+ *	who waits is woken
+ */
+TWHEEL_PART void twheel_end(struct twheel *tw, u64 now, bool news)
+	__releases(&tw->lock)
+{
+	twheel_program(tw, now);
+	twheel_unlock(tw);
+	if (news && wq_has_sleeper(&tw->wait))
+		twheel_wake(tw);
 }
 
 /**

@@ -39,7 +39,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
  *	one; @lock
  * @untold: events have come for which nobody was woken yet; @lock
- * @interrupts: times that softirq turned the wheel; @lock
+ * @interrupts: times that softirq turned the wheel, or who held @lock for it; @lock
  * @idle_interrupts: those that found nothing due; @lock
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
@@ -94,11 +94,11 @@ struct twheel {
 };
 
 /*
- * Softirq takes the lock as well, so softirqs are disabled while a call holds it.  On
- * PREEMPT_RT that is not needed, because softirq only tries to take it; and it would do
- * harm, because to disable softirqs is to hold a lock of the CPU there.  A call that waits
- * for the wheel's lock, whose holder a realtime task keeps from running, would then hold up
- * all softirqs of its CPU.
+ * Softirq takes the lock as well, and does not wait for it.  Softirqs are disabled while a call
+ * holds it, so that none of them makes others wait for longer.  On PREEMPT_RT that would do harm,
+ * because to disable softirqs is to hold a lock of the CPU there.  A call that waits for the
+ * wheel's lock, whose holder a realtime task keeps from running, would then hold up all softirqs
+ * of its CPU.
  */
 static inline void twheel_lock(struct twheel *tw)
 	__acquires(&tw->lock)
@@ -109,14 +109,8 @@ static inline void twheel_lock(struct twheel *tw)
 		spin_lock_bh(&tw->lock);
 }
 
-static inline void twheel_unlock(struct twheel *tw)
-	__releases(&tw->lock)
-{
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		spin_unlock(&tw->lock);
-	else
-		spin_unlock_bh(&tw->lock);
-}
+/* In turn.c, because the wheel may have to be turned before. */
+TWHEEL_PART void twheel_unlock(struct twheel *tw) __releases(&tw->lock);
 
 /* Do events go to a ring?  A setup may come at any time, also while a read waits. */
 static inline bool twheel_has_ring(struct twheel *tw)
