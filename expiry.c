@@ -42,11 +42,11 @@
  * Locks: the wheel's, then the CPU's, then the hrtimer core's.  Softirq gets to know a
  * wheel by the CPU's lock, and drops that to take the wheel's.  The wheel's may be taken.
  * Softirq does not wait for it, because all that softirq does on this CPU would wait, too, for
- * as long as interrupts, a host or PREEMPT_RT's tasks of a higher priority keep the holder from
- * going on.  It leaves a mark: who holds the lock turns the wheel before giving it back.  If the
- * mark comes a moment too late for that, softirq comes again in the next span.  The CPU's lock is
- * a raw one for the same reason.  What is left is the lock of a wait queue, and those of the epolls in it:
- * whatever wakes from softirq there waits for these.
+ * as long as interrupts or a host keep the holder from going on.  It leaves a mark: who holds the
+ * lock turns the wheel before giving it back.  If the mark comes a moment too late for that,
+ * softirq comes again in the next span.  All of these are raw locks, so that no task of
+ * PREEMPT_RT's keeps a holder from going on.  What is left there is the lock of a wait queue, and
+ * those of the epolls in it: whatever wakes from softirq waits for these.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -530,7 +530,7 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 		expiry_dequeue(entry);
 		done = entry->turn(entry, budget, &news);
 	}
-	spin_unlock(entry->lock);
+	raw_spin_unlock(entry->lock);
 	if (news) {
 		start = time_of_own();
 		entry->wake(entry);
@@ -621,7 +621,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		/* The wheel may be closed before its lock is taken. */
 		kref_get(&entry->kref);
 		raw_spin_unlock(&c->lock);
-		if (spin_trylock(entry->lock)) {
+		if (raw_spin_trylock(entry->lock)) {
 			cost += visit(line, entry, budget, &held);
 		} else {
 			raw_spin_lock(&c->lock);

@@ -91,7 +91,7 @@ struct expiry_entry {
 	struct expiry_line	*line;
 	u64			expires;
 	bool			missed;
-	spinlock_t		*lock;		/* see above */
+	raw_spinlock_t		*lock;		/* see above */
 	unsigned int		(*turn)(struct expiry_entry *entry, unsigned int budget,
 					bool *news);
 	void			(*wake)(struct expiry_entry *entry);

@@ -281,17 +281,21 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	return done;
 }
 
-/* Softirq has come for the wheel in vain.  If it is due still, do now what softirq had to do. */
+/*
+ * Softirq has come for the wheel in vain, and the wheel waits for softirq to come again.  If it is
+ * due still, do now what softirq had to do; else its clock was set meanwhile.
+ */
 static bool twheel_make_up(struct twheel *tw)
 {
-	bool news = false;
+	bool due = expiry_due(&tw->entry), news = false;
 
 	lockdep_assert_held(&tw->lock);
 	WRITE_ONCE(tw->entry.missed, false);
-	if (expiry_due(&tw->entry)) {
-		expiry_dequeue(&tw->entry);
+	expiry_dequeue(&tw->entry);
+	if (due)
 		twheel_turn(&tw->entry, WHEEL_STEP, &news);
-	}
+	else
+		twheel_program(tw, twheel_now(tw));
 	return news;
 }
 
@@ -307,9 +311,9 @@ TWHEEL_PART void twheel_unlock(struct twheel *tw)
 	bool news = unlikely(READ_ONCE(tw->entry.missed)) && twheel_make_up(tw);
 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		spin_unlock(&tw->lock);
+		raw_spin_unlock(&tw->lock);
 	else
-		spin_unlock_bh(&tw->lock);
+		raw_spin_unlock_bh(&tw->lock);
 	if (unlikely(news))
 		twheel_wake(tw);
 }

@@ -136,7 +136,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	tw = kzalloc(sizeof(*tw), GFP_CHARGED);
 	if (!tw)
 		return -ENOMEM;
-	spin_lock_init(&tw->lock);
+	raw_spin_lock_init(&tw->lock);
 	mutex_init(&tw->grow);
 	init_waitqueue_head(&tw->wait);
 	tw->entry.lock = &tw->lock;

@@ -64,7 +64,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @offsets: of the clocks that differ in the opener's time namespace; constant
  */
 struct twheel {
-	spinlock_t		lock;		/* see above */
+	raw_spinlock_t		lock;		/* see above */
 	struct timers		timers;
 	bool			closing;
 	bool			sought;
@@ -94,19 +94,18 @@ struct twheel {
 };
 
 /*
- * Softirq takes the lock as well, and does not wait for it.  Softirqs are disabled while a call
- * holds it, so that none of them makes others wait for longer.  On PREEMPT_RT that would do harm,
- * because to disable softirqs is to hold a lock of the CPU there.  A call that waits for the
- * wheel's lock, whose holder a realtime task keeps from running, would then hold up all softirqs
- * of its CPU.
+ * Softirq takes the lock as well, and does not wait for it.  Who holds it keeps the CPU, and is
+ * through after a step of 64 timers: softirqs are disabled, and on PREEMPT_RT it is a raw lock.
+ * There softirqs are not disabled, because that is to hold a lock of the CPU, and whoever waits for
+ * it waits for all that softirq does at that moment.
  */
 static inline void twheel_lock(struct twheel *tw)
 	__acquires(&tw->lock)
 {
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		spin_lock(&tw->lock);
+		raw_spin_lock(&tw->lock);
 	else
-		spin_lock_bh(&tw->lock);
+		raw_spin_lock_bh(&tw->lock);
 }
 
 /* In turn.c, because the wheel may have to be turned before. */
