@@ -158,6 +158,7 @@ struct expirer {
  * @fresh: users with a line that is due who had no visit in this span
  * @visited: those who had one, or owe something
  * @resting: those who have to pay first
+ * @skipped: wheels of which somebody held the lock, until the next span
  * @rest_end: when the first of them may have, monotonic ns; KTIME_MAX: there are none
  * @tokens: that are left in this span
  * @span: number of the span
@@ -172,6 +173,7 @@ struct expiry_cpu {
 	struct list_head	fresh;
 	struct list_head	visited;
 	struct list_head	resting;
+	struct list_head	skipped;
 	u64			rest_end;
 	unsigned int		tokens;
 	unsigned long		span;
@@ -206,11 +208,11 @@ static u64 own_since(u64 start)
 	return max_t(s64, time_of_own() - start, 0);
 }
 
-/* Are there users who have to wait for the next span? */
+/* Are there users, or wheels, that have to wait for the next span? */
 static bool has_backlog(const struct expiry_cpu *c)
 {
 	lockdep_assert_held(&c->lock);
-	return !list_empty(&c->fresh) || !list_empty(&c->visited);
+	return !list_empty(&c->fresh) || !list_empty(&c->visited) || !list_empty(&c->skipped);
 }
 
 /* When the next span may begin, by a clock; not before now. */
@@ -324,7 +326,10 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
 	c = line->expirer->cpu;
 	raw_spin_lock(&c->lock);
 	first = timerqueue_getnext(&line->wheels) == &entry->node;
-	timerqueue_del(&line->wheels, &entry->node);
+	if (list_empty(&entry->skipped))
+		timerqueue_del(&line->wheels, &entry->node);
+	else
+		list_del_init(&entry->skipped);
 	WRITE_ONCE(entry->line, NULL);
 	if (first)
 		line_changed(line);
@@ -423,6 +428,20 @@ static void end_rests(struct expiry_cpu *c, u64 now)
 	}
 }
 
+/* Wheels of which somebody held the lock wait in their lines again. */
+static void end_skips(struct expiry_cpu *c)
+{
+	struct expiry_entry *entry, *next;
+
+	lockdep_assert_held(&c->lock);
+	/* There are few: a span has tokens for so many visits. */
+	list_for_each_entry_safe(entry, next, &c->skipped, skipped) {
+		list_del_init(&entry->skipped);
+		if (timerqueue_add(&entry->line->wheels, &entry->node))
+			line_changed(entry->line);
+	}
+}
+
 /* A new span, if it is time for one. */
 static void refill(struct expiry_cpu *c, u64 now)
 {
@@ -441,6 +460,7 @@ static void refill(struct expiry_cpu *c, u64 now)
 			list_move_tail(&share->list, &c->fresh);
 	if (now >= c->rest_end)
 		end_rests(c, now);
+	end_skips(c);
 }
 
 /*
@@ -496,17 +516,19 @@ static struct expiry_line *next_line(struct expiry_share *share)
 	return &share->line[share->turn];
 }
 
-/* Somebody works on a wheel at this moment, and is to turn it; or look after it again soon. */
+/*
+ * Somebody works on a wheel at this moment, and is to turn it.  If not, it is looked after in the
+ * next span, which no clock that is set puts off.
+ */
 static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_entry *entry)
 {
 	lockdep_assert_held(&c->lock);
 	/* If it waits elsewhere by now, the line may be gone. */
-	if (READ_ONCE(entry->line) != line)
+	if (READ_ONCE(entry->line) != line || !list_empty(&entry->skipped))
 		return;
 	WRITE_ONCE(entry->missed, true);
 	timerqueue_del(&line->wheels, &entry->node);
-	entry->node.expires = clock_now(line->expirer->clock) + EXPIRY_SPAN;
-	timerqueue_add(&line->wheels, &entry->node);
+	list_add_tail(&entry->skipped, &c->skipped);
 	/* Whoever holds the wheel's lock may have put it here anew, into a line that is not due. */
 	line_changed(line);
 }
@@ -862,6 +884,7 @@ TWHEEL_PART void expiry_init(void)
 		INIT_LIST_HEAD(&c->fresh);
 		INIT_LIST_HEAD(&c->visited);
 		INIT_LIST_HEAD(&c->resting);
+		INIT_LIST_HEAD(&c->skipped);
 		c->rest_end = KTIME_MAX;
 		for (int i = 0; i < TWHEEL_CLOCKS; i++) {
 			struct expirer *e = &c->expirer[i];

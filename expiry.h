@@ -73,7 +73,8 @@ struct expiry_share {
 
 /**
  * struct expiry_entry - how a wheel waits to be turned
- * @node: in @line; protected by the CPU's lock
+ * @node: in @line, unless in @skipped; protected by the CPU's lock
+ * @skipped: in the CPU's list of wheels that wait for the next span; the CPU's lock
  * @line: where it waits, NULL: nowhere; changes under @lock and the CPU's lock
  * @expires: when it wants to be turned, by the clock of @line; @lock
  * @missed: softirq has found @lock held.  Who holds it turns the wheel before giving it back, if
@@ -88,6 +89,7 @@ struct expiry_share {
  */
 struct expiry_entry {
 	struct timerqueue_node	node;
+	struct list_head	skipped;
 	struct expiry_line	*line;
 	u64			expires;
 	bool			missed;

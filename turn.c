@@ -281,21 +281,17 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	return done;
 }
 
-/*
- * Softirq has come for the wheel in vain, and the wheel waits for softirq to come again.  If it is
- * due still, do now what softirq had to do; else its clock was set meanwhile.
- */
+/* Softirq has come for the wheel in vain.  If it is due still, do now what softirq had to do. */
 static bool twheel_make_up(struct twheel *tw)
 {
-	bool due = expiry_due(&tw->entry), news = false;
+	bool news = false;
 
 	lockdep_assert_held(&tw->lock);
 	WRITE_ONCE(tw->entry.missed, false);
-	expiry_dequeue(&tw->entry);
-	if (due)
+	if (expiry_due(&tw->entry)) {
+		expiry_dequeue(&tw->entry);
 		twheel_turn(&tw->entry, WHEEL_STEP, &news);
-	else
-		twheel_program(tw, twheel_now(tw));
+	}
 	return news;
 }
 

@@ -145,6 +145,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	tw->entry.free = twheel_free;
 	kref_init(&tw->entry.kref);
 	timerqueue_init(&tw->entry.node);
+	INIT_LIST_HEAD(&tw->entry.skipped);
 	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
 	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
 	tw->clock = TWHEEL_MONOTONIC;
