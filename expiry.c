@@ -16,14 +16,14 @@
  * A CPU has WHEEL_STEP tokens for a span of EXPIRY_SPAN.  A timer costs one, and so
  * does an event posted to a ring; a visit costs two more, because a wheel with nothing
  * to do costs time as well.  A user with a line that is due is fresh if none of their
- * wheels was visited in this span, and the user owes nothing (see below).  Fresh
+ * wheels was visited in this span, and the user owes nothing for wake-ups (see below).  Fresh
  * users come first, each in their turn; the others get visits while more than EXPIRY_RESERVE
  * tokens are left, which are for users who come later in the span.  However many wheels a user
  * has, and of however many clocks, they delay another user's by a few visits.
  *
  * On a slow CPU tokens say too little about time, so a span lasts at least EXPIRY_DUTY
  * times as long as was spent in it, and EXPIRY_SPAN_MAX at the most.  So softirq takes
- * an eighth of a CPU, as long as tokens take no longer than TOKEN_QUEUED says.  The one
+ * an eighth of a CPU, as long as tokens take no longer than TOKEN_QUEUED tells.  The one
  * thing that may take longer is to wake who waits: thousands of epolls may watch a wheel,
  * and no token tells of that, nor is it spent of the span, which is everybody's.  So each user
  * pays for wake-ups by time, comes behind those who owe nothing, and after EXPIRY_CREDIT
@@ -99,6 +99,10 @@ MODULE_PARM_DESC(call_ns,
  */
 #define CALL_QUARTERS	14U
 
+/* So many looks whether one has come; so many that do not come are too many. */
+#define CALL_LOOKS	BIT(22)
+#define CALL_MISSED	4
+
 /*
  * What a token takes at most is so many times what it takes to read the clock, put an entry into a
  * queue and take it out again.  That is measured when the module is loaded, too.  Whatever takes
@@ -113,24 +117,20 @@ MODULE_PARM_DESC(call_ns,
 #define QUEUE_TRIES	32
 static u64 token_ns;
 
-/* So many looks whether one has come; so many that do not come are too many. */
-#define CALL_LOOKS	BIT(22)
-#define CALL_MISSED	4
-
 /* The longest span, however long interrupts and tokens take. ns. */
 #define EXPIRY_SPAN_MAX	20000000U
 
 /*
- * What a user may owe before the user's wheels rest, so that nobody rests because a host has taken
- * the CPU away in the middle of a wake-up. ns.
+ * What a user may owe for wake-ups before the user's wheels rest, so that nobody rests because
+ * a host has taken the CPU away in the middle of one. ns.
  */
 #define EXPIRY_CREDIT	(50000000ULL * EXPIRY_DUTY)
 
 /*
- * No visit is charged for longer than this, which takes ten million watchers: a machine has
+ * No wake-up is charged for longer than this, which takes ten million watchers: a machine has
  * stood still in the middle of it, and its user is not to wait for that eight times over. ns.
  */
-#define EXPIRY_HELD_MAX	2000000000ULL
+#define EXPIRY_WAKE_MAX	2000000000ULL
 
 struct expiry_cpu;
 
@@ -156,15 +156,15 @@ struct expirer {
  * struct expiry_cpu - what a CPU may do for wheels
  * @lock: protects all of it, and the lines of the CPU
  * @fresh: users with a line that is due who had no visit in this span
- * @visited: those who had one, or owe something
- * @resting: those who have to pay first
+ * @visited: those who had one, or owe something for wake-ups
+ * @resting: those who have to pay for wake-ups first
+ * @rest_end: when the first of them may have a visit, monotonic ns; KTIME_MAX: there are none
  * @skipped: wheels of which somebody held the lock, until the next span
- * @rest_end: when the first of them may have, monotonic ns; KTIME_MAX: there are none
  * @tokens: that are left in this span
  * @span: number of the span
  * @since: when it began, monotonic ns
  * @refill: when the next one may begin
- * @spent: time spent in this span, but for what users pay for, ns
+ * @spent: time spent in this span, but for wake-ups, ns
  * @running: somebody is in a pass, and sets the hrtimers at its end
  * @expirer: one for each clock
  */
@@ -173,8 +173,8 @@ struct expiry_cpu {
 	struct list_head	fresh;
 	struct list_head	visited;
 	struct list_head	resting;
-	struct list_head	skipped;
 	u64			rest_end;
+	struct list_head	skipped;
 	unsigned int		tokens;
 	unsigned long		span;
 	u64			since;
@@ -400,7 +400,7 @@ TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_us
 	raw_spin_unlock(&c->lock);
 }
 
-/* Has a user to pay still? */
+/* Has a user to pay for wake-ups still? */
 static bool owes(const struct expiry_share *share, u64 now)
 {
 	return share->paid > now;
@@ -419,7 +419,7 @@ static void end_rests(struct expiry_cpu *c, u64 now)
 
 	lockdep_assert_held(&c->lock);
 	c->rest_end = KTIME_MAX;
-	/* There are few: each has just held softirq up for EXPIRY_CREDIT / EXPIRY_DUTY or more. */
+	/* There are few: each of them has just woken for EXPIRY_CREDIT / EXPIRY_DUTY or more. */
 	list_for_each_entry_safe(share, next, &c->resting, list) {
 		if (rests_until(share) <= now)
 			list_move_tail(&share->list, &c->visited);
@@ -524,7 +524,7 @@ static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_e
 {
 	lockdep_assert_held(&c->lock);
 	/* If it waits elsewhere by now, the line may be gone. */
-	if (READ_ONCE(entry->line) != line || !list_empty(&entry->skipped))
+	if (READ_ONCE(entry->line) != line)
 		return;
 	WRITE_ONCE(entry->missed, true);
 	timerqueue_del(&line->wheels, &entry->node);
@@ -535,11 +535,11 @@ static void skip(struct expiry_cpu *c, struct expiry_line *line, struct expiry_e
 
 /*
  * Turn a wheel, if it still waits in the line when its lock is held.  Returns how many
- * timers and events that were, and sets @held to the time it took to wake who waits, with the
+ * timers and events that were, and sets @woken to the time it took to wake who waits, with the
  * wait for the wait queue's lock, which is in the user's hands.
  */
 static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
-			  unsigned int budget, u64 *held)
+			  unsigned int budget, u64 *woken)
 	__releases(entry->lock)
 {
 	unsigned int done = 0;
@@ -556,7 +556,7 @@ static unsigned int visit(struct expiry_line *line, struct expiry_entry *entry,
 	if (news) {
 		start = time_of_own();
 		entry->wake(entry);
-		*held = own_since(start);
+		*woken = own_since(start);
 	}
 	return done;
 }
@@ -570,15 +570,15 @@ static bool others_due(const struct expiry_share *share, const struct expiry_lin
 	return false;
 }
 
-/* A user has held softirq up for so long: that has to be paid for. */
-static void pay(struct expiry_share *share, u64 now, u64 held)
+/* A user has woken who waits: that has to be paid for. */
+static void pay(struct expiry_share *share, u64 now, u64 woken)
 {
-	share->paid = max(share->paid, now) + EXPIRY_DUTY * min(held, EXPIRY_HELD_MAX);
+	share->paid = max(share->paid, now) + EXPIRY_DUTY * min(woken, EXPIRY_WAKE_MAX);
 }
 
 /*
- * How long a pass has taken that began then, with so many tokens, ns.  Without what held it up:
- * its tokens take only so long.
+ * How long a pass has taken that began then, with so many tokens, ns.  What is longer than its
+ * tokens can take has held it up, and does not count.
  */
 static u64 pass_took(const struct expiry_cpu *c, u64 began, unsigned int tokens)
 {
@@ -598,10 +598,10 @@ static bool has_to_rest(struct expiry_cpu *c, struct expiry_share *share, u64 no
 }
 
 /*
- * Visit the wheels that are due, as far as the tokens reach.  For what holds a pass up each user
- * pays, and no span is longer for others.  A pass ends when that has taken as long as a span,
+ * Visit the wheels that are due, as far as the tokens reach.  Each user pays for wake-ups, and they
+ * make no span longer for others.  A pass ends when its wake-ups have taken as long as a span,
  * because wheels that have come due meanwhile are collected by the next one only, and their users
- * come first then.  Returns @began, when softirq began by its own clock, later by all that.
+ * come first then.  Returns @began, when softirq began by its own clock, later by the wake-ups.
  */
 static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	__must_hold(&c->lock)
@@ -613,7 +613,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 	while (began < collected && (share = next_share(c))) {
 		struct expiry_line *line = next_line(share);
 		struct timerqueue_node *first = timerqueue_getnext(&line->wheels), *second;
-		u64 now = clock_now(line->expirer->clock), held = 0;
+		u64 now = clock_now(line->expirer->clock), woken = 0;
 		unsigned int budget = EXPIRY_TURN, cost = EXPIRY_VISIT, left;
 		struct expiry_entry *entry;
 
@@ -644,7 +644,7 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		kref_get(&entry->kref);
 		raw_spin_unlock(&c->lock);
 		if (raw_spin_trylock(entry->lock)) {
-			cost += visit(line, entry, budget, &held);
+			cost += visit(line, entry, budget, &woken);
 		} else {
 			raw_spin_lock(&c->lock);
 			skip(c, line, entry);
@@ -653,9 +653,9 @@ static u64 pass(struct expiry_cpu *c, u64 start, u64 began)
 		kref_put(&entry->kref, entry->free);
 		raw_spin_lock(&c->lock);
 		share->visited = false;
-		if (held)
-			pay(share, ktime_get_ns(), held);
-		began += held;
+		if (woken)
+			pay(share, ktime_get_ns(), woken);
+		began += woken;
 		c->tokens -= min(c->tokens, cost);
 	}
 	return began;
@@ -764,7 +764,7 @@ TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
 }
 
 /**
- * expiry_owes() - has a user to pay still?
+ * expiry_owes() - has a user to pay for wake-ups still?
  * @shares: the user's, of whose wheels none waits and none will
  *
  * Return: whether there is such a debt, or a visit that may end with one.  If not, nobody

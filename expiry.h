@@ -56,7 +56,7 @@ struct expiry_line {
  * @list: in one of the CPU's lists of users with a line that is due; empty: in none
  * @span: in which of the CPU's spans a wheel of the user was visited last
  * @visited: softirq visits a wheel of the user, and will write to the share after that
- * @paid: when the time is paid for that the user has held softirq up, monotonic ns
+ * @paid: when the user's wake-ups are paid for, monotonic ns
  * @turn: the clock whose line was visited last
  * @line: of each clock
  *
@@ -81,7 +81,8 @@ struct expiry_share {
  *	it is seen in time.  Read and written without a lock
  * @lock: the wheel's; constant
  * @turn: turns the wheel through at most @budget timers, and says how many timers and
- *	events it handled, and whether to wake.  Called in softirq context, with @lock
+ *	events it handled, and whether to wake.  Called in softirq context, or for
+ *	softirq by who holds @lock, with @lock
  *	held and the entry in no line; it may queue the entry again.  Constant
  * @wake: wakes who waits for events; called after that, without @lock.  Constant
  * @kref: the owner's, until the entry is in no line for good, and one of each visit

@@ -239,7 +239,7 @@ TWHEEL_PART u64 twheel_begin(struct twheel *tw)
 }
 
 /**
- * twheel_turn() - turn the wheel in softirq; an expiry_entry's turn
+ * twheel_turn() - turn the wheel in softirq, or for it; an expiry_entry's turn
  * @entry: the wheel's, whose lock is held
  * @budget: timers to handle at most, but for one more
  * @news: set if twheel_turned() is to be called without the lock

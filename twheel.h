@@ -39,7 +39,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
  *	one; @lock
  * @untold: events have come for which nobody was woken yet; @lock
- * @interrupts: times that softirq turned the wheel, or who held @lock for it; @lock
+ * @interrupts: times that softirq turned the wheel, or a call did in its place; @lock
  * @idle_interrupts: those that found nothing due; @lock
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
@@ -95,7 +95,7 @@ struct twheel {
 
 /*
  * Softirq takes the lock as well, and does not wait for it.  Who holds it keeps the CPU, and is
- * through after a step of 64 timers: softirqs are disabled, and on PREEMPT_RT it is a raw lock.
+ * through after two steps of 64 timers: softirqs are disabled, and on PREEMPT_RT it is a raw lock.
  * There softirqs are not disabled, because that is to hold a lock of the CPU, and whoever waits for
  * it waits for all that softirq does at that moment.
  */

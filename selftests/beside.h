@@ -131,6 +131,16 @@ static inline int pin(int cpu)
 	return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
 }
 
+/* Arm a timer and wait for it by a read: how late it was found, ns; ~0: it did not come. */
+static inline __u64 found_late(int fd, __u64 deadline)
+{
+	struct twheel_event ev;
+
+	if (arm_at(fd, 1, deadline, 0) || wheel_read(fd, &ev, 1) != 1)
+		return ~0ULL;
+	return ev.fired - ev.deadline;
+}
+
 /* Make the cgroup GROUP, which may hold so many bytes. */
 static inline int group_make(__u64 bytes)
 {

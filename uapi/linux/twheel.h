@@ -513,7 +513,7 @@ struct twheel_list {
  * @overruns: periods counted in these events
  * @moves: times that a timer was brought down a level, or filed again
  * @cascades: upper slots that were brought down
- * @interrupts: times that softirq turned the wheel, or a call for it that held the wheel's lock
+ * @interrupts: times that softirq turned the wheel, or a call did in its place
  * @idle_interrupts: those that found nothing due
  * @steps: steps of at most 64 timers that poll, read and submit did in the time of
  *	their callers, for what softirq left
