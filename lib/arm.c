@@ -103,7 +103,7 @@ PUBLIC int twheel_flush(struct twheel *w)
 
 	if (!__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED))
 		return 0;
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	ret = twheel_batch_submit(w);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
@@ -118,7 +118,7 @@ static int arm_stored(struct twheel *w, uint32_t id)
 
 	if (!w->batching)
 		return arm_stored_at_once(w, &op);
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	ret = twheel_batch_add(w, id, 0, 0);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
@@ -188,7 +188,7 @@ static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *
 	if (!w->generation) {
 		ret = how(w, &op);
 	} else {
-		pthread_mutex_lock(&w->lock);
+		twheel_lock(w);
 		ret = how(w, &op);
 		pthread_mutex_unlock(&w->lock);
 	}
@@ -261,19 +261,37 @@ PUBLIC int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, 
 	return ret;
 }
 
-PUBLIC int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr)
+/* With a ring: the lock is held until the new generations are known. */
+static int submit_part(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 {
 	int ret;
 
-	if (!w->generation)
-		return submit(w, ops, nr);
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	ret = submit(w, ops, nr);
 	for (uint32_t i = 0; i < nr; i++)
 		if (ops[i].opcode == TWHEEL_OP_ARM && !ops[i].result)
 			w->generation[ops[i].id] = ops[i].generation;
 	pthread_mutex_unlock(&w->lock);
 	return ret;
+}
+
+PUBLIC int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr)
+{
+	int ret, failed = 0;
+
+	if (!w->generation)
+		return submit(w, ops, nr);
+	for (uint32_t part; nr; ops += part, nr -= part) {
+		part = nr < PART ? nr : PART;
+		ret = submit_part(w, ops, part);
+		if (ret < 0) {
+			while (nr)
+				ops[--nr].result = ret;
+			return ret;
+		}
+		failed += ret;
+	}
+	return failed;
 }
 
 PUBLIC int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer)
@@ -312,19 +330,34 @@ PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_t
 	return list(w, TWHEEL_IOC_LIST, cursor, timers, nr);
 }
 
-PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
-			uint32_t nr)
+/* With a ring: what a take has claimed of a count, it tells before it unlocks. */
+static int drain_part(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr)
 {
 	int ret;
 
-	twheel_flush(w);
-	if (!w->shared.ring)
-		return list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
-	/* What a take from the ring has claimed of a count, it tells before it unlocks. */
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	ret = list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
+}
+
+PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
+			uint32_t nr)
+{
+	uint32_t done = 0, part;
+	int ret;
+
+	twheel_flush(w);
+	/* The kernel refuses what is too many. */
+	if (!w->shared.ring || nr > TWHEEL_MAX_BATCH)
+		return list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
+	do {
+		part = nr - done < PART ? nr - done : PART;
+		ret = drain_part(w, cursor, &timers[done], part);
+		if (ret > 0)
+			done += (uint32_t)ret;
+	} while (ret == (int)part && done < nr);
+	return done ? (int)done : ret;
 }
 
 /* After exec or crash */
@@ -364,7 +397,7 @@ static int adopt_all(struct twheel *w)
 	int nr, ret, armed = 0;
 
 	do {
-		pthread_mutex_lock(&w->lock);
+		twheel_lock(w);
 		nr = list(w, TWHEEL_IOC_LIST, &cursor, timers, sizeof(timers) / sizeof(timers[0]));
 		ret = nr > 0 ? adopt_listed(w, timers, nr) : nr;
 		pthread_mutex_unlock(&w->lock);
@@ -386,7 +419,7 @@ PUBLIC int twheel_adopt(struct twheel *w)
 		armed = adopt_all(w);
 	if (armed < 0)
 		return armed;
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	for (uint32_t id = 0; id < w->shared.mapped && !ret; id++) {
 		const struct twheel_word *word = &w->shared.words[id];
 		uint64_t deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST);

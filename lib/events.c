@@ -223,56 +223,121 @@ int twheel_ring_adopt(struct twheel *w)
 	for (; head != tail && !ret; head = end) {
 		end = tail - head > AHEAD ? head + AHEAD : tail;
 		/* Those who take events, or fork, wait for a few entries only. */
-		pthread_mutex_lock(&w->lock);
+		twheel_lock(w);
 		ret = adopt_entries(w, head, end);
 		pthread_mutex_unlock(&w->lock);
 	}
 	return ret;
 }
 
-static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_t nr)
+/*
+ * Claim entries, at most up to @end, and leave @head behind the last one that was looked at.  How
+ * many events that makes.
+ */
+static uint32_t claim_entries(struct twheel *w, uint32_t *head, uint32_t end,
+			      struct twheel_event *events, uint32_t nr)
+{
+	uint32_t taken = 0, number = *head, next = number;
+
+	while (next != end && next - number < AHEAD && next - number < nr)
+		fetch(w, next++);
+	while (number != end && taken < nr) {
+		struct twheel_entry entry = *entry_at(w, number);
+
+		if (next != end && next - number < nr - taken)
+			fetch(w, next++);
+		number++;
+		/* Who shares the wheel may write anything there, and 0 is no deadline. */
+		if (entry.id < w->shared.mapped && entry.deadline)
+			taken += claim(w, &entry, &events[taken]);
+	}
+	*head = number;
+	return taken;
+}
+
+/* Tell the kernel of what was claimed, before somebody else gets the lock. */
+static int tell_kernel(struct twheel *w)
+{
+	return !w->batching || w->telling ? twheel_batch_submit(w) : 0;
+}
+
+/*
+ * Claim what is in the ring by now.  Between parts of that the lock is given back, because other
+ * threads arm timers.
+ */
+static uint32_t claim_ring(struct twheel *w, struct twheel_event *events, uint32_t nr, int *error)
 {
 	struct twheel_ring *ring = w->shared.ring;
-	uint32_t taken = 0, counted = 0, calls = empty_calls(w), head, tail, next;
-	int ret = 0;
+	uint32_t taken = 0, head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED), from, now;
+	uint32_t left = tail_from(w, &head) - head;
+	int ret;
 
-	pthread_mutex_lock(&w->lock);
-	head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
-	tail = tail_from(w, &head);
-	for (;;) {
-		for (next = head; next != tail && next - head < AHEAD && next - head < nr - taken;)
-			fetch(w, next++);
-		while (head != tail && taken < nr) {
-			struct twheel_entry entry = *entry_at(w, head);
-
-			if (next != tail && next - head < nr - taken)
-				fetch(w, next++);
-			head++;
-			/* Who shares the wheel may write anything there, and 0 is no deadline. */
-			if (entry.id < w->shared.mapped && entry.deadline)
-				taken += claim(w, &entry, &events[taken]);
-		}
+	while (left) {
+		from = head;
+		taken += claim_entries(w, &head, from + (left < PART ? left : PART),
+				       &events[taken], nr - taken);
+		left -= head - from;
 		/* Only now may the kernel write where these stood. */
 		__atomic_store_n(&ring->head, head, __ATOMIC_RELEASE);
-		if (head != tail || taken == nr)
+		if (!left || taken == nr)
 			break;
-		/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED) &&
-		    (w->batching || !w->batch_nr))
-			break;
-		if (taken > counted)
-			calls = empty_calls(w);
-		counted = taken;
-		ret = call_kernel(w);
-		tail = tail_from(w, &head);
-		if ((head == tail && ret) || !calls--)
-			break;
+		ret = tell_kernel(w);
+		if (ret)
+			*error = ret;
+		twheel_lock_again(w);
+		head = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+		now = tail_from(w, &head) - head;
+		if (left > now)
+			left = now;
 	}
-	if ((!w->batching || w->telling) && !ret)
-		ret = twheel_batch_submit(w);
+	return taken;
+}
+
+static bool ring_empty(const struct twheel *w)
+{
+	const struct twheel_ring *ring = w->shared.ring;
+
+	return __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) ==
+	       __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+}
+
+/* Has twheel_take() more to do, now that it has taken so many? */
+static bool more_to_take(const struct twheel *w, uint32_t taken)
+{
+	/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&w->shared.ring->waiting, __ATOMIC_RELAXED))
+		return true;
+	/*
+	 * What comes once the kernel knows what was taken is for the next take: of a fast periodic
+	 * timer something always does.  But behind stale entries there may be an event.
+	 */
+	return !taken && ((!w->batching && w->batch_nr) || !ring_empty(w));
+}
+
+static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_t nr)
+{
+	uint32_t taken = 0, calls = empty_calls(w), some;
+	int ret = 0, told;
+
+	twheel_lock(w);
+	for (;;) {
+		some = claim_ring(w, &events[taken], nr - taken, &ret);
+		taken += some;
+		if (taken == nr || !more_to_take(w, taken))
+			break;
+		if (some)
+			calls = empty_calls(w);
+		ret = call_kernel(w);
+		if ((ret && ring_empty(w)) || !calls--)
+			break;
+		twheel_lock_again(w);
+	}
+	told = tell_kernel(w);
 	pthread_mutex_unlock(&w->lock);
-	return taken ? (int)taken : ret;
+	if (taken)
+		return (int)taken;
+	return ret ? ret : told;
 }
 
 /* By read */

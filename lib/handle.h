@@ -13,6 +13,9 @@
 /* Arms that are collected. */
 #define BATCH_MAX	128U
 
+/* What takes longer gives the lock back after so many entries, operations or timers. */
+#define PART		256U
+
 /**
  * struct twheel - a handle
  * @shared: what inline functions use; does not change once it is open
@@ -30,6 +33,7 @@
  *	memory, until they are written.
  * @next: handle of this process
  * @link: what leads to this one; both belong to fork.c
+ * @door: who waits for @lock holds it, and so is next
  * @lock: for what follows, for @generation and for the head of the ring.  With a ring it is
  *	held over a call that arms, so that no event of before is claimed meanwhile.
  * @fresh: with an event ring: ids from here on are chosen by twheel_arm_any() when they
@@ -56,6 +60,7 @@ struct twheel {
 	uint32_t		*generation;
 	struct twheel		*next;
 	struct twheel		**link;
+	pthread_mutex_t		door;
 	pthread_mutex_t		lock;
 	uint32_t		fresh;
 	uint32_t		search;
@@ -63,6 +68,23 @@ struct twheel {
 	uint32_t		batch_nr;
 	struct twheel_op	batch[BATCH_MAX];
 };
+
+static inline void twheel_lock(struct twheel *w)
+{
+	pthread_mutex_lock(&w->door);
+	pthread_mutex_lock(&w->lock);
+	pthread_mutex_unlock(&w->door);
+}
+
+/*
+ * In the middle of something long: others first.  A mutex alone would go to who has just given it
+ * back, because who waits for it has to wake up first.
+ */
+static inline void twheel_lock_again(struct twheel *w)
+{
+	pthread_mutex_unlock(&w->lock);
+	twheel_lock(w);
+}
 
 /*
  * With the lock held: put a timer on the batch, and if its event is being taken, how many periods

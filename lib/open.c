@@ -198,6 +198,7 @@ static void destroy(struct twheel *w)
 	if (w->ring_size)
 		twheel_sys_unmap(w->shared.ring, w->ring_size);
 	pthread_mutex_destroy(&w->lock);
+	pthread_mutex_destroy(&w->door);
 	free(w->generation);
 	free(w);
 }
@@ -222,6 +223,7 @@ static int create(struct twheel **out, int fd, const struct twheel_options *opti
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
+	pthread_mutex_init(&w->door, NULL);
 	pthread_mutex_init(&w->lock, NULL);
 	w->fd = fd;
 	w->clock = setup.flags & TWHEEL_SETUP_CLOCK ? setup.clock : CLOCK_MONOTONIC;

@@ -269,7 +269,7 @@ int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, uint32_
  * @w: the handle
  * @ops: each an arm or a cancel, as TWHEEL_IOC_SUBMIT takes them; with an event ring
  *	it does not take TWHEEL_ID_ANY
- * @nr: how many, any number
+ * @nr: how many, any number; other threads get in between
  *
  * Each gets a result of its own; those that a failing call did not come to have
  * its error.
@@ -325,6 +325,7 @@ int twheel_flush(struct twheel *w);
  * the next one would.  It goes on as long as the kernel has events that are stale in
  * front of one that counts, so 0 means that there are none, but for timers that are on
  * the batch still; and from a ring, for those that are due and that softirq has yet to find.
+ * Of a periodic timer that is faster than its events are taken, more comes with the next take.
  *
  * The events of one handle are taken in turn by the threads that ask.  A ring is
  * for one handle: the events are to be taken by it alone.  The @overruns of an event from
@@ -376,8 +377,9 @@ int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *t
  *
  * A timer whose event another thread is taking by a read at that moment is not found, and if it is
  * periodic, it is armed again behind that: who wants all gone stops the others first, or drains
- * once more.  With an event ring, other threads that take events wait meanwhile, which with
- * millions of ids and few that are armed takes as long as twheel_arm_any() may.
+ * once more.  With an event ring, other threads that take events wait while it looks for the next
+ * 256 timers, which with millions of ids and few that are armed takes as long as twheel_arm_any()
+ * may.
  *
  * Return: how many, 0 at the end, or a negative errno.
  */
@@ -394,8 +396,9 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * threads that take events may wait for it.  Signals do not stop it.  To call it
  * once more than needed is harmless.
  *
- * Return: how many timers had to be armed, or if their words are not mapped here, perhaps
- * had to be; or a negative errno.
+ * Return: how many timers it has armed: those of which the kernel may not know when they are
+ * due, and those whose event waits; where their words are not mapped here, all; or a negative
+ * errno.
  */
 int twheel_adopt(struct twheel *w);
 
@@ -525,7 +528,8 @@ TWHEEL_LINKAGE inline int twheel_extend_armed(struct twheel *w, uint32_t id, uin
  * @w: the handle
  * @id: the timer
  *
- * A store.
+ * A store.  Another thread may still take an event until it is told of the cancel, or until the
+ * store has left the processor; an exchange, as in twheel_cancel_tell(), takes that moment away.
  *
  * Return: 0, or -ERANGE: the id is not below the capacity.
  */

@@ -550,8 +550,38 @@ static void far_generations(const struct mode *mode)
 	tap_result("%s: generations that are far apart", mode->name);
 }
 
+static void let_period_pass(void)
+{
+	kernel_advance(MS);
+	kernel.in_submit = let_period_pass;
+}
+
+/* A take does not go on with what is due only because it has told the kernel of an event. */
+static void fast_periodic(const struct mode *mode, uint32_t count)
+{
+	struct twheel *w = boot(mode);
+	struct twheel_arming arming = {
+		.deadline = twheel_now(w) + MS, .interval = MS, .count = count,
+	};
+	struct twheel_event events[64];
+
+	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	kernel_advance(MS);
+	kernel.in_submit = let_period_pass;
+	CHECK(twheel_take(w, events, ARRAY_SIZE(events)) == 1);
+	CHECK(twheel_wait(w, events, ARRAY_SIZE(events), 0) == 1);
+	twheel_close(w);
+	tap_result("%s: a take is over, however fast a %s timer is", mode->name,
+		   count ? "counted" : "periodic");
+}
+
 void test_some(void)
 {
+	fast_periodic(ring_mode, 0);
+	fast_periodic(ring_mode, 1000);
+	fast_periodic(ring_batch_mode, 0);
+	fast_periodic(ring_batch_mode, 1000);
+
 	stores(ring_mode);
 	stores(words_mode);
 	batches();
