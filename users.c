@@ -7,9 +7,10 @@
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
+#include <linux/list.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 
@@ -28,13 +29,16 @@ static unsigned long max_user_ring = 16UL * TWHEEL_MAX_RING;
 module_param(max_user_ring, ulong, 0644);
 MODULE_PARM_DESC(max_user_ring, "Entries that the event rings of one user's wheels may have together");
 
-/* All users that have a wheel, or have left with a debt, by uid. */
-static DEFINE_HASHTABLE(users, 8);
 /*
- * Protects users, how many wheels each has, and their shares while they are added.  No
- * memory is taken under it: who has to wait for memory is to keep nobody else waiting.
+ * Protects who is a user, how many wheels each has, and their shares while they are added.  All
+ * users wait for it, so it is a raw lock, and held for a moment: who holds it goes on, also if
+ * programs that are more urgent want the CPU, and takes or frees no memory.
  */
-static DEFINE_MUTEX(users_lock);
+static DEFINE_RAW_SPINLOCK(users_lock);
+/* All users that have a wheel, or have left and were not forgotten yet, by uid; @users_lock. */
+static DEFINE_HASHTABLE(users, 8);
+/* Those who have left; @users_lock. */
+static LIST_HEAD(users_left);
 
 /* Wheels that one user may have. */
 TWHEEL_PART unsigned int users_max_wheels(void)
@@ -74,59 +78,68 @@ TWHEEL_PART kuid_t user_current(void)
 	return uid;
 }
 
-/* How often those who have left are asked whether they owe anything still. Jiffies. */
+/*
+ * So long who has left is not forgotten, or not asked again about a debt; jiffies.  Who comes back
+ * meanwhile needs no memory.
+ */
 #define USERS_FORGET	HZ
 
 static void users_forget(struct work_struct *work);
 /* Memory alone waits for it, which is nothing to wake an idle CPU for. */
 static DECLARE_DEFERRABLE_WORK(users_forgetting, users_forget);
 
+/* Only users_forget() and users_exit() free users, and so may look at one without the lock. */
 static void user_free(struct twheel_user *user)
 {
-	lockdep_assert_held(&users_lock);
-	hash_del(&user->node);
 	free_percpu(user->shares);
 	kfree(user);
 }
 
-/* Forget a user without wheels; one who owes is asked again later. */
-static void user_forget(struct twheel_user *user)
+static bool user_owes(const struct twheel_user *user)
 {
-	lockdep_assert_held(&users_lock);
-	if (user->shares && expiry_owes(user->shares))
-		schedule_delayed_work(&users_forgetting, USERS_FORGET);
-	else
-		user_free(user);
+	return user->shares && expiry_owes(user->shares);
 }
 
 static void users_forget(struct work_struct *work)
 {
 	struct twheel_user *user;
-	struct hlist_node *next;
-	int bucket;
+	LIST_HEAD(asked);
+	bool again, owes;
 
-	mutex_lock(&users_lock);
-	hash_for_each_safe(users, bucket, next, user, node) {
-		if (!user->wheels) {
-			user_forget(user);
-			cond_resched();
+	raw_spin_lock(&users_lock);
+	list_splice_init(&users_left, &asked);
+	while ((user = list_first_entry_or_null(&asked, struct twheel_user, left))) {
+		raw_spin_unlock(&users_lock);
+		cond_resched();
+		owes = user_owes(user);
+		raw_spin_lock(&users_lock);
+		/* Who came back meanwhile, be it for a moment, may owe by now. */
+		if (user != list_first_entry_or_null(&asked, struct twheel_user, left))
+			continue;
+		if (owes) {
+			list_move_tail(&user->left, &users_left);
+			continue;
 		}
+		list_del(&user->left);
+		hash_del(&user->node);
+		raw_spin_unlock(&users_lock);
+		user_free(user);
+		raw_spin_lock(&users_lock);
 	}
-	mutex_unlock(&users_lock);
+	again = !list_empty(&users_left);
+	raw_spin_unlock(&users_lock);
+	if (again)
+		schedule_delayed_work(&users_forgetting, USERS_FORGET);
 }
 
 /* When there are no wheels any more, and softirq visits none.  Sleeps. */
 TWHEEL_PART void users_exit(void)
 {
-	struct twheel_user *user;
-	struct hlist_node *next;
-	int bucket;
+	struct twheel_user *user, *next;
 
 	cancel_delayed_work_sync(&users_forgetting);
-	mutex_lock(&users_lock);
-	hash_for_each_safe(users, bucket, next, user, node)
+	list_for_each_entry_safe(user, next, &users_left, left)
 		user_free(user);
-	mutex_unlock(&users_lock);
 }
 
 static struct twheel_user *user_find(kuid_t uid)
@@ -154,7 +167,8 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 	if (!spare)
 		return ERR_PTR(-ENOMEM);
 	spare->uid = uid;
-	mutex_lock(&users_lock);
+	INIT_LIST_HEAD(&spare->left);
+	raw_spin_lock(&users_lock);
 	user = user_find(uid);
 	if ((user ? user->wheels : 0) >= users_max_wheels()) {
 		user = ERR_PTR(-EDQUOT);
@@ -165,8 +179,9 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 			hash_add(users, &user->node, __kuid_val(uid));
 		}
 		user->wheels++;
+		list_del_init(&user->left);
 	}
-	mutex_unlock(&users_lock);
+	raw_spin_unlock(&users_lock);
 	kfree(spare);
 	return user;
 }
@@ -174,15 +189,18 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 /**
  * user_put() - a user has one wheel less
  * @user: from user_get(); charged with nothing of that wheel any more
- *
- * Sleeps.
  */
 TWHEEL_PART void user_put(struct twheel_user *user)
 {
-	mutex_lock(&users_lock);
-	if (!--user->wheels)
-		user_forget(user);
-	mutex_unlock(&users_lock);
+	bool left;
+
+	raw_spin_lock(&users_lock);
+	left = !--user->wheels;
+	if (left)
+		list_add_tail(&user->left, &users_left);
+	raw_spin_unlock(&users_lock);
+	if (left)
+		schedule_delayed_work(&users_forgetting, USERS_FORGET);
 }
 
 /**
@@ -204,13 +222,13 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user)
 	shares = expiry_shares_alloc();
 	if (!shares)
 		return -ENOMEM;
-	mutex_lock(&users_lock);
+	raw_spin_lock(&users_lock);
 	if (!user->shares) {
 		/* Pairs with the acquire above. */
 		smp_store_release(&user->shares, shares);
 		shares = NULL;
 	}
-	mutex_unlock(&users_lock);
+	raw_spin_unlock(&users_lock);
 	free_percpu(shares);
 	return 0;
 }

@@ -20,7 +20,9 @@ struct expiry_share;
 /**
  * struct twheel_user - what one user holds, over all their wheels
  * @node: among all users; protected by users_lock
- * @wheels: how many; 0: the user has left with a debt (expiry.c); protected by users_lock
+ * @left: among those who have left, and have no wheel; protected by users_lock
+ * @wheels: how many; 0: the user has left, perhaps with a debt (expiry.c); protected by
+ *	users_lock
  * @uid: who that is; constant
  * @timers: for how many there is memory
  * @ring_entries: of all event rings together
@@ -29,6 +31,7 @@ struct expiry_share;
  */
 struct twheel_user {
 	struct hlist_node node;
+	struct list_head left;
 	unsigned int	wheels;
 	kuid_t		uid;
 	atomic_long_t	timers;
