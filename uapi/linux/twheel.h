@@ -95,7 +95,7 @@
  * @TWHEEL_STATE_PENDING: armed, its tick is to come: the first one at or past the
  *	deadline, or with slack a later one
  * @TWHEEL_STATE_EXPIRED: that tick has come, and no read has returned its event
- * @TWHEEL_STATE_DELIVERED: its last event was read
+ * @TWHEEL_STATE_DELIVERED: its last event was read; a cancel changes nothing then
  *
  * "Armed" means pending or expired.  A cancel of an expired timer takes its
  * event back: no read returns it any more.
