@@ -97,7 +97,10 @@ static void user_free(struct twheel_user *user)
 
 static bool user_owes(const struct twheel_user *user)
 {
-	return user->shares && expiry_owes(user->shares);
+	/* Who comes back meanwhile may get them.  Pairs with the release in user_add_shares(). */
+	struct expiry_share __percpu *shares = smp_load_acquire(&user->shares);
+
+	return shares && expiry_owes(shares);
 }
 
 static void users_forget(struct work_struct *work)
@@ -224,7 +227,7 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user)
 		return -ENOMEM;
 	raw_spin_lock(&users_lock);
 	if (!user->shares) {
-		/* Pairs with the acquire above. */
+		/* Pairs with the acquire above, and in user_owes(). */
 		smp_store_release(&user->shares, shares);
 		shares = NULL;
 	}
