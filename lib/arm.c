@@ -244,8 +244,11 @@ static int arm_free(struct twheel *w, struct twheel_op *op)
 	if (how.flags & TWHEEL_ARM_MOVE || how.generation || !how.deadline)
 		return -EINVAL;
 	ret = arm_reused(w, &how, SEARCH_MAX, op);
-	while (ret == -EEXIST && w->fresh)
-		ret = arm_if_free(w, &how, --w->fresh, op);
+	while (ret == -EEXIST && w->fresh) {
+		ret = arm_if_free(w, &how, w->fresh - 1, op);
+		if (!ret || ret == -EEXIST)
+			w->fresh--;
+	}
 	if (ret == -EEXIST)
 		ret = arm_reused(w, &how, w->shared.capacity, op);
 	return ret == -EEXIST ? -ENOSPC : ret;
@@ -285,7 +288,7 @@ PUBLIC int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t n
 		part = nr < PART ? nr : PART;
 		ret = submit_part(w, ops, part);
 		if (ret < 0) {
-			while (nr)
+			while (nr > part)
 				ops[--nr].result = ret;
 			return ret;
 		}
@@ -383,7 +386,8 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 			return ret;
 		armed++;
 	}
-	return armed;
+	ret = twheel_batch_submit(w);
+	return ret ? ret : armed;
 }
 
 /*
@@ -411,26 +415,42 @@ static int adopt_all(struct twheel *w)
 	return ret < 0 ? ret : armed;
 }
 
-PUBLIC int twheel_adopt(struct twheel *w)
+/* Of some ids, arm what may have been stored and not called.  How many that were. */
+static int adopt_stored(struct twheel *w, uint32_t id, uint32_t end)
 {
-	int ret = 0, armed = 0;
+	int ret, armed = 0;
 
-	if (w->generation || w->shared.mapped < w->words_end)
-		armed = adopt_all(w);
-	if (armed < 0)
-		return armed;
-	twheel_lock(w);
-	for (uint32_t id = 0; id < w->shared.mapped && !ret; id++) {
+	for (; id < end; id++) {
 		const struct twheel_word *word = &w->shared.words[id];
 		uint64_t deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST);
 
 		if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
 			continue;
 		ret = twheel_batch_add(w, id, 0, 0);
-		armed += !ret;
+		if (ret)
+			return ret;
+		armed++;
 	}
-	if (!ret)
-		ret = twheel_batch_submit(w);
-	pthread_mutex_unlock(&w->lock);
-	return ret < 0 ? ret : armed;
+	ret = twheel_batch_submit(w);
+	return ret ? ret : armed;
+}
+
+PUBLIC int twheel_adopt(struct twheel *w)
+{
+	int ret, armed = 0;
+
+	if (w->generation || w->shared.mapped < w->words_end)
+		armed = adopt_all(w);
+	if (armed < 0)
+		return armed;
+	for (uint32_t id = 0, end; id < w->shared.mapped; id = end) {
+		end = id + (w->shared.mapped - id < PART ? w->shared.mapped - id : PART);
+		twheel_lock(w);
+		ret = adopt_stored(w, id, end);
+		pthread_mutex_unlock(&w->lock);
+		if (ret < 0)
+			return ret;
+		armed += ret;
+	}
+	return armed;
 }

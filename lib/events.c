@@ -301,36 +301,43 @@ static bool ring_empty(const struct twheel *w)
 	       __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
 }
 
-/* Has twheel_take() more to do, now that it has taken so many? */
-static bool more_to_take(const struct twheel *w, uint32_t taken)
+/* Does twheel_take() go on, having taken so many? */
+static bool goes_on(const struct twheel *w, uint32_t taken)
 {
 	/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&w->shared.ring->waiting, __ATOMIC_RELAXED))
 		return true;
-	/*
-	 * What comes once the kernel knows what was taken is for the next take: of a fast periodic
-	 * timer something always does.  But behind stale entries there may be an event.
-	 */
+	/* Behind stale entries there may be an event, once the kernel has put it there. */
 	return !taken && ((!w->batching && w->batch_nr) || !ring_empty(w));
 }
 
 static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_t nr)
 {
 	uint32_t taken = 0, calls = empty_calls(w), some;
+	uint64_t begin = 0;
 	int ret = 0, told;
+	bool over;
 
 	twheel_lock(w);
 	for (;;) {
 		some = claim_ring(w, &events[taken], nr - taken, &ret);
 		taken += some;
-		if (taken == nr || !more_to_take(w, taken))
+		if (taken == nr || !goes_on(w, taken))
 			break;
 		if (some)
 			calls = empty_calls(w);
+		/*
+		 * What was not due when it began is for the next take: of periodic timers there
+		 * may be more each time that the kernel is told of what was taken.  Who waits for
+		 * an edge gets one by this call.
+		 */
+		over = begin && some && events[taken - 1].deadline > begin;
 		ret = call_kernel(w);
-		if ((ret && ring_empty(w)) || !calls--)
+		if (over || (ret && ring_empty(w)) || !calls--)
 			break;
+		if (!begin)
+			begin = twheel_now(w);
 		twheel_lock_again(w);
 	}
 	told = tell_kernel(w);

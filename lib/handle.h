@@ -14,7 +14,7 @@
 #define BATCH_MAX	128U
 
 /* What takes longer gives the lock back after so many entries, operations or timers. */
-#define PART		256U
+#define PART		128U
 
 /**
  * struct twheel - a handle

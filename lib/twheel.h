@@ -40,7 +40,8 @@ extern "C" {
  * event that the one is taking while the other drains the timer, or arms it with
  * TWHEEL_ARM_KEEP.
  * fork() waits until no other thread is inside a function that locks the handle, which none does
- * while it sleeps.  What makes a process otherwise (vfork(), _Fork(), clone()) does
+ * while it sleeps.  Nor is the lock one that inherits priority, so a realtime thread has its handle
+ * for itself.  What makes a process otherwise (vfork(), _Fork(), clone()) does
  * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
  * or anything here, as it may have interrupted such a function; nor may a handler that
  * pthread_atfork() knew before the first twheel_open().
@@ -325,7 +326,7 @@ int twheel_flush(struct twheel *w);
  * the next one would.  It goes on as long as the kernel has events that are stale in
  * front of one that counts, so 0 means that there are none, but for timers that are on
  * the batch still; and from a ring, for those that are due and that softirq has yet to find.
- * Of a periodic timer that is faster than its events are taken, more comes with the next take.
+ * What comes due meanwhile may be left to the next take.
  *
  * The events of one handle are taken in turn by the threads that ask.  A ring is
  * for one handle: the events are to be taken by it alone.  The @overruns of an event from
@@ -378,7 +379,7 @@ int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *t
  * A timer whose event another thread is taking by a read at that moment is not found, and if it is
  * periodic, it is armed again behind that: who wants all gone stops the others first, or drains
  * once more.  With an event ring, other threads that take events wait while it looks for the next
- * 256 timers, which with millions of ids and few that are armed takes as long as twheel_arm_any()
+ * 128 timers, which with millions of ids and few that are armed takes as long as twheel_arm_any()
  * may.
  *
  * Return: how many, 0 at the end, or a negative errno.
@@ -393,7 +394,7 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * the wheel before exec or crash.  What was said of a timer is the wheel's.
  *
  * Time goes with the capacity and with the events in the ring, memory does not, and other
- * threads that take events may wait for it.  Signals do not stop it.  To call it
+ * threads get in between.  Signals do not stop it.  To call it
  * once more than needed is harmless.
  *
  * Return: how many timers it has armed: those of which the kernel may not know when they are

@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "handle.h"
 #include "modes.h"
 #include "sys.h"
 
@@ -550,6 +552,149 @@ static void far_generations(const struct mode *mode)
 	tap_result("%s: generations that are far apart", mode->name);
 }
 
+/* Another thread that arms a timer, while something long goes on. */
+static struct {
+	struct twheel		*w;
+	pthread_t		thread;
+	bool			armed;
+	/* Was it armed when the call in question came to the kernel again? */
+	bool			in_between;
+} other;
+
+static void *arm_beside(void *unused)
+{
+	struct twheel_arming arming = { .deadline = twheel_now(other.w) + 1000 * MS };
+
+	CHECK(twheel_arm_with(other.w, 1000, &arming) == 0);
+	set(&other.armed);
+	return unused;
+}
+
+static void when_called(void (*call)(void))
+{
+	kernel.in_submit = call;
+	kernel.in_drain = call;
+}
+
+static void see_if_armed(void)
+{
+	other.in_between = __atomic_load_n(&other.armed, __ATOMIC_SEQ_CST);
+	if (!other.in_between)
+		when_called(see_if_armed);
+}
+
+/* Go on when the other thread waits for the lock, for which it holds the door. */
+static void let_arm(void)
+{
+	CHECK(pthread_create(&other.thread, NULL, arm_beside, NULL) == 0);
+	while (!pthread_mutex_trylock(&other.w->door)) {
+		pthread_mutex_unlock(&other.w->door);
+		sched_yield();
+	}
+	when_called(see_if_armed);
+}
+
+static int submit_many(struct twheel *w)
+{
+	static struct twheel_op ops[900];
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(ops); i++)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_ARM, .id = i, .deadline = twheel_now(w) + MS,
+		};
+	return twheel_submit_ops(w, ops, ARRAY_SIZE(ops));
+}
+
+static int drain_many(struct twheel *w)
+{
+	struct twheel_timer timers[900];
+	uint32_t cursor = 0;
+
+	return twheel_drain(w, &cursor, timers, ARRAY_SIZE(timers)) - (int)ARRAY_SIZE(timers);
+}
+
+/* What a daemon has stored, and not called for before it died. */
+static int adopt_many(struct twheel *w)
+{
+	for (uint32_t id = 0; id < 900; id++)
+		twheel_shared_of(w)->words[id].deadline = twheel_now(w) + 900 * MS;
+	return twheel_adopt(w) - 900;
+}
+
+static int take_many(struct twheel *w)
+{
+	struct twheel_event events[200];
+
+	return twheel_take(w, events, ARRAY_SIZE(events)) - (int)ARRAY_SIZE(events);
+}
+
+/* Who arms a timer waits for a part of what takes long, and not for all of it. */
+static void others_in_between(const char *name, int (*prepare)(struct twheel *w),
+			      int (*call)(struct twheel *w))
+{
+	struct twheel_options options = {
+		.size = sizeof(options), .capacity = KERNEL_CAPACITY_MAX,
+		.ring_entries = KERNEL_RING_MAX,
+	};
+
+	kernel_boot(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING);
+	memset(&other, 0, sizeof(other));
+	CHECK(twheel_open(&other.w, &options) == 0);
+	CHECK(!prepare || prepare(other.w) == 0);
+	when_called(let_arm);
+	CHECK(call(other.w) == 0);
+	when_called(NULL);
+	pthread_join(other.thread, NULL);
+	CHECK(other.in_between);
+	twheel_close(other.w);
+	tap_result("who arms waits for a part of a long %s", name);
+}
+
+static int two_hundred_due(struct twheel *w)
+{
+	struct twheel_arming arming = { .deadline = twheel_now(w) + MS, .interval = MS };
+
+	for (uint32_t id = 0; id < 200; id++)
+		if (twheel_arm_with(w, id, &arming))
+			return -1;
+	kernel_advance(MS);
+	return 0;
+}
+
+static void fail_submit(void)
+{
+	kernel.submit_error = -EBADF;
+}
+
+static void fail_next_submit(void)
+{
+	kernel.in_submit = fail_submit;
+}
+
+/* What was carried out before a submit failed keeps its results. */
+static void submit_fails_in_the_middle(void)
+{
+	struct twheel *w = boot(ring_mode);
+	struct twheel_op ops[200];
+	int armed = 0;
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(ops); i++)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_ARM, .id = i % 100, .deadline = twheel_now(w) + MS,
+		};
+	kernel.submit_max = 50;
+	kernel.in_submit = fail_next_submit;
+	CHECK(twheel_submit_ops(w, ops, ARRAY_SIZE(ops)) == -EBADF);
+	for (uint32_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		armed += !ops[i].result;
+		CHECK(ops[i].result == (i < 50 ? 0 : -EBADF));
+	}
+	CHECK(armed == 50);
+	kernel.submit_max = 0;
+	twheel_close(w);
+	tap_result("what was carried out before a submit failed keeps its results");
+}
+
 static void let_period_pass(void)
 {
 	kernel_advance(MS);
@@ -557,30 +702,43 @@ static void let_period_pass(void)
 }
 
 /* A take does not go on with what is due only because it has told the kernel of an event. */
-static void fast_periodic(const struct mode *mode, uint32_t count)
+static void fast_periodic(const struct mode *mode, uint32_t timers, uint32_t count)
 {
 	struct twheel *w = boot(mode);
 	struct twheel_arming arming = {
 		.deadline = twheel_now(w) + MS, .interval = MS, .count = count,
 	};
 	struct twheel_event events[64];
+	int nr;
 
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
+	for (uint32_t id = 0; id < timers; id++)
+		CHECK(twheel_arm_with(w, id, &arming) == 0);
 	kernel_advance(MS);
 	kernel.in_submit = let_period_pass;
-	CHECK(twheel_take(w, events, ARRAY_SIZE(events)) == 1);
-	CHECK(twheel_wait(w, events, ARRAY_SIZE(events), 0) == 1);
+	nr = twheel_take(w, events, ARRAY_SIZE(events));
+	CHECK(nr >= (int)timers && nr < 3 * (int)timers);
+	nr = twheel_wait(w, events, ARRAY_SIZE(events), 0);
+	CHECK(nr >= (int)timers && nr < 3 * (int)timers);
 	twheel_close(w);
-	tap_result("%s: a take is over, however fast a %s timer is", mode->name,
+	tap_result("%s: a take of %u %s timers ends, however fast they are", mode->name, timers,
 		   count ? "counted" : "periodic");
 }
 
 void test_some(void)
 {
-	fast_periodic(ring_mode, 0);
-	fast_periodic(ring_mode, 1000);
-	fast_periodic(ring_batch_mode, 0);
-	fast_periodic(ring_batch_mode, 1000);
+	others_in_between("submit", NULL, submit_many);
+	others_in_between("drain", submit_many, drain_many);
+	others_in_between("adoption", NULL, adopt_many);
+	others_in_between("take", two_hundred_due, take_many);
+	submit_fails_in_the_middle();
+	fast_periodic(small_ring_mode, 16, 0);
+	fast_periodic(small_ring_mode, 16, 1000);
+	for (uint32_t timers = 1; timers <= 16; timers += 15) {
+		fast_periodic(ring_mode, timers, 0);
+		fast_periodic(ring_mode, timers, 1000);
+		fast_periodic(ring_batch_mode, timers, 0);
+		fast_periodic(ring_batch_mode, timers, 1000);
+	}
 
 	stores(ring_mode);
 	stores(words_mode);

@@ -287,50 +287,6 @@ static void handles(void)
 	tap_result("%u threads, each with handles of its own", OWNERS);
 }
 
-/* What other threads arm while one is at something long. */
-static unsigned long armed_meanwhile;
-
-static void *arm_again_and_again(void *handle)
-{
-	struct twheel_arming arming = { .deadline = 1ULL << 40 };
-
-	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
-		CHECK(twheel_arm_with(handle, 1, &arming) == 0);
-		__atomic_fetch_add(&armed_meanwhile, 1, __ATOMIC_RELAXED);
-	}
-	return NULL;
-}
-
-/* Who arms waits for a part of a long submit, and not for all of it. */
-static void long_submit(void)
-{
-	static struct twheel_op ops[1 << 16];
-	struct twheel_options options = {
-		.size = sizeof(options), .capacity = CAPACITY, .ring_entries = 64,
-	};
-	unsigned long before;
-	pthread_t thread;
-	struct twheel *w;
-
-	kernel_boot(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING);
-	stop = false;
-	CHECK(twheel_open(&w, &options) == 0);
-	for (uint32_t i = 0; i < ARRAY_SIZE(ops); i++)
-		ops[i] = (struct twheel_op){
-			.opcode = TWHEEL_OP_ARM, .id = 2 + i % 8, .deadline = 1ULL << 40,
-		};
-	pthread_create(&thread, NULL, arm_again_and_again, w);
-	while (!__atomic_load_n(&armed_meanwhile, __ATOMIC_RELAXED))
-		sched_yield();
-	before = __atomic_load_n(&armed_meanwhile, __ATOMIC_RELAXED);
-	CHECK(twheel_submit_ops(w, ops, ARRAY_SIZE(ops)) == 0);
-	CHECK(__atomic_load_n(&armed_meanwhile, __ATOMIC_RELAXED) - before >= 16);
-	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
-	pthread_join(thread, NULL);
-	twheel_close(w);
-	tap_result("a long submit lets others in between");
-}
-
 int main(void)
 {
 	const uint64_t all = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING;
@@ -342,6 +298,5 @@ int main(void)
 	test("words, batch", all, 0, TWHEEL_OPEN_BATCH);
 	test("calls", 0, 0, 0);
 	handles();
-	long_submit();
 	return tap_end();
 }
