@@ -377,7 +377,8 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 	int ret, armed = 0;
 
 	for (; nr > 0; timers++, nr--) {
-		if (w->generation)
+		/* A thread may have armed it since it was listed. */
+		if (w->generation && !twheel_earlier(timers->generation, w->generation[timers->id]))
 			w->generation[timers->id] = timers->generation;
 		if (!word_unmapped(w, timers->id))
 			continue;
@@ -390,27 +391,24 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 	return ret ? ret : armed;
 }
 
-/*
- * All armed timers, and those with an event in the ring.  The lock is held from the list on: what
- * a thread arms meanwhile is of a later generation than the list tells.
- */
+/* All armed timers, and those with an event in the ring. */
 static int adopt_all(struct twheel *w)
 {
 	struct twheel_timer timers[64] = { 0 };
 	uint32_t cursor = 0;
 	int nr, ret, armed = 0;
 
-	do {
+	while ((nr = list(w, TWHEEL_IOC_LIST, &cursor, timers,
+			  sizeof(timers) / sizeof(timers[0]))) > 0) {
 		twheel_lock(w);
-		nr = list(w, TWHEEL_IOC_LIST, &cursor, timers, sizeof(timers) / sizeof(timers[0]));
-		ret = nr > 0 ? adopt_listed(w, timers, nr) : nr;
+		ret = adopt_listed(w, timers, nr);
 		pthread_mutex_unlock(&w->lock);
 		if (ret < 0)
 			return ret;
 		armed += ret;
-	} while (nr);
-	if (!w->shared.ring)
-		return armed;
+	}
+	if (nr || !w->shared.ring)
+		return nr ? nr : armed;
 	ret = twheel_ring_adopt(w);
 	return ret < 0 ? ret : armed;
 }

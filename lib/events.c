@@ -61,11 +61,12 @@ static bool count_left(struct twheel *w, const struct twheel_entry *entry, uint3
 /* Of the periods that had passed when the event came, those that have passed by this clock. */
 static uint64_t overruns(const struct twheel *w, const struct twheel_entry *entry)
 {
-	uint64_t passed;
+	uint64_t now, passed;
 
 	if (!settable(w) || !entry->interval)
 		return entry->overruns;
-	passed = (twheel_now(w) - entry->deadline) / entry->interval;
+	now = twheel_now(w);
+	passed = now < entry->deadline ? 0 : (now - entry->deadline) / entry->interval;
 	return passed < entry->overruns ? passed : entry->overruns;
 }
 
@@ -113,10 +114,7 @@ static uint64_t next_deadline(const struct twheel_entry *entry, const struct twh
 /* Was the timer of an entry armed again by a call, be it for the same deadline? */
 static bool rearmed(const struct twheel *w, const struct twheel_entry *entry)
 {
-	uint32_t last = w->generation[entry->id];
-
-	/* They go round, so that "earlier than none" would be half of them. */
-	return last && (int32_t)(entry->generation - last) < 0;
+	return twheel_earlier(entry->generation, w->generation[entry->id]);
 }
 
 /*
@@ -150,14 +148,25 @@ static bool claim(struct twheel *w, const struct twheel_entry *entry, struct twh
 	return counts;
 }
 
-/* Let the kernel put more into the ring: any submit does. */
+/*
+ * Let the kernel put more into the ring: any submit does.  Others get the lock meanwhile if
+ * nothing is to be told, as the kernel may have to pass over millions of stale timers; or else
+ * afterwards.
+ */
 static int call_kernel(struct twheel *w)
 {
 	struct twheel_submit call = { .op_size = sizeof(struct twheel_op) };
+	int ret;
 
-	if (w->batch_nr)
-		return twheel_batch_submit(w);
-	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
+	if (w->batch_nr) {
+		ret = twheel_batch_submit(w);
+		twheel_lock_again(w);
+		return ret;
+	}
+	pthread_mutex_unlock(&w->lock);
+	ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
+	twheel_lock(w);
+	return ret;
 }
 
 static const struct twheel_entry *entry_at(const struct twheel *w, uint32_t number)
@@ -338,7 +347,6 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 			break;
 		if (!begin)
 			begin = twheel_now(w);
-		twheel_lock_again(w);
 	}
 	told = tell_kernel(w);
 	pthread_mutex_unlock(&w->lock);

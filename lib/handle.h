@@ -69,6 +69,12 @@ struct twheel {
 	struct twheel_op	batch[BATCH_MAX];
 };
 
+/* Is a generation of before another one?  They go round, so that half of them would be before 0. */
+static inline bool twheel_earlier(uint32_t generation, uint32_t other)
+{
+	return other && (int32_t)(generation - other) < 0;
+}
+
 static inline void twheel_lock(struct twheel *w)
 {
 	pthread_mutex_lock(&w->door);

@@ -512,9 +512,8 @@ static int features(struct twheel_features *features)
 /* Call it, if there is one, and no more. */
 static void call_once(void (**callback)(void))
 {
-	void (*call)(void) = *callback;
+	void (*call)(void) = __atomic_exchange_n(callback, NULL, __ATOMIC_SEQ_CST);
 
-	*callback = NULL;
 	if (call)
 		call();
 }

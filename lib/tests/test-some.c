@@ -556,17 +556,23 @@ static void far_generations(const struct mode *mode)
 static struct {
 	struct twheel		*w;
 	pthread_t		thread;
-	bool			armed;
+	/* Calls that arm, before that one. */
+	unsigned long		arms;
 	/* Was it armed when the call in question came to the kernel again? */
 	bool			in_between;
 } other;
+
+/* Has it come to the kernel?  Then it has the lock, until it is armed. */
+static bool other_arms(void)
+{
+	return __atomic_load_n(&kernel.arms, __ATOMIC_SEQ_CST) > other.arms;
+}
 
 static void *arm_beside(void *unused)
 {
 	struct twheel_arming arming = { .deadline = twheel_now(other.w) + 1000 * MS };
 
 	CHECK(twheel_arm_with(other.w, 1000, &arming) == 0);
-	set(&other.armed);
 	return unused;
 }
 
@@ -578,20 +584,20 @@ static void when_called(void (*call)(void))
 
 static void see_if_armed(void)
 {
-	other.in_between = __atomic_load_n(&other.armed, __ATOMIC_SEQ_CST);
+	other.in_between = other_arms();
 	if (!other.in_between)
 		when_called(see_if_armed);
 }
 
-/* Go on when the other thread waits for the lock, for which it holds the door. */
+/* Go on when the other thread waits for the lock, for which it holds the door, or has it had. */
 static void let_arm(void)
 {
 	CHECK(pthread_create(&other.thread, NULL, arm_beside, NULL) == 0);
-	while (!pthread_mutex_trylock(&other.w->door)) {
+	while (!other_arms() && !pthread_mutex_trylock(&other.w->door)) {
 		pthread_mutex_unlock(&other.w->door);
 		sched_yield();
 	}
-	when_called(see_if_armed);
+	see_if_armed();
 }
 
 static int submit_many(struct twheel *w)
@@ -641,6 +647,7 @@ static void others_in_between(const char *name, int (*prepare)(struct twheel *w)
 	memset(&other, 0, sizeof(other));
 	CHECK(twheel_open(&other.w, &options) == 0);
 	CHECK(!prepare || prepare(other.w) == 0);
+	other.arms = kernel.arms;
 	when_called(let_arm);
 	CHECK(call(other.w) == 0);
 	when_called(NULL);
@@ -669,6 +676,25 @@ static void fail_submit(void)
 static void fail_next_submit(void)
 {
 	kernel.in_submit = fail_submit;
+}
+
+/* Timers that were cancelled by a store, of which the kernel passes over some in each call. */
+static int all_stale(struct twheel *w)
+{
+	if (submit_many(w))
+		return -1;
+	kernel.step = 8;
+	kernel_advance(MS);
+	for (uint32_t id = 0; id < 900; id++)
+		twheel_cancel(w, id);
+	return 0;
+}
+
+static int take_one(struct twheel *w)
+{
+	struct twheel_event event;
+
+	return twheel_take(w, &event, 1);
 }
 
 /* What was carried out before a submit failed keeps its results. */
@@ -730,6 +756,7 @@ void test_some(void)
 	others_in_between("drain", submit_many, drain_many);
 	others_in_between("adoption", NULL, adopt_many);
 	others_in_between("take", two_hundred_due, take_many);
+	others_in_between("search behind stale events", all_stale, take_one);
 	submit_fails_in_the_middle();
 	fast_periodic(small_ring_mode, 16, 0);
 	fast_periodic(small_ring_mode, 16, 1000);
