@@ -471,11 +471,10 @@ static int setup_check_shared(struct twheel_setup *setup)
 	return 0;
 }
 
-/* Fill in the defaults; refuse what makes no sense or is not allowed. */
+/* Fill in the defaults; refuse what makes no sense. */
 static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 {
 	const u32 flags = TWHEEL_SETUP_CLOCK | (HAVE_WORDS ? TWHEEL_SETUP_WORDS : 0);
-	int ret;
 
 	if (setup->flags & ~flags || setup->delivery > TWHEEL_DELIVER_RING ||
 	    (setup->delivery == TWHEEL_DELIVER_RING && !HAVE_WORDS))
@@ -500,14 +499,15 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
 		return -ERANGE;
 	setup->slots = roundup_pow_of_two(max(setup->slots, WHEEL_MIN_SLOTS));
-	ret = setup_check_shared(setup);
-	if (ret)
-		return ret;
-	if ((setup->tick < TWHEEL_MIN_TICK ||
-	     (setup->levels && setup->levels != TWHEEL_DEFAULT_LEVELS) ||
-	     setup->slots != TWHEEL_DEFAULT_SLOTS) && !capable(CAP_SYS_RESOURCE))
-		return -EPERM;
-	return 0;
+	return setup_check_shared(setup);
+}
+
+/* May the caller have such a wheel?  One that is there already is not asked for again. */
+static bool setup_allowed(const struct twheel_setup *setup)
+{
+	return (setup->tick >= TWHEEL_MIN_TICK && setup->slots == TWHEEL_DEFAULT_SLOTS &&
+		(!setup->levels || setup->levels == TWHEEL_DEFAULT_LEVELS)) ||
+	       capable(CAP_SYS_RESOURCE);
 }
 
 /**
@@ -568,8 +568,12 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 	ret = memory_begin(tw);
 	if (ret)
 		goto free;
-	ret = tw->set_up || tw->timers.wheel.chunk ? -EBUSY :
-	      setup_take(tw, setup, clock, ts, &ring);
+	if (tw->set_up || tw->timers.wheel.chunk)
+		ret = -EBUSY;
+	else if (!setup_allowed(setup))
+		ret = -EPERM;
+	else
+		ret = setup_take(tw, setup, clock, ts, &ring);
 	if (!ret) {
 		tw->set_up = true;
 		tw->used = true;

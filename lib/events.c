@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Events: from the ring or by read, and the wait for them. */
 #include <errno.h>
+#include <limits.h>
 #include <time.h>
 
 #include "handle.h"
@@ -383,10 +384,11 @@ PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t n
 
 	if (!nr)
 		return 0;
+	if (w->shared.ring)
+		return take_from_ring(w, events, nr < INT_MAX ? nr : INT_MAX);
+	/* Who waits for an edge gets one from a read that has left something. */
 	if (nr > READ_MAX)
 		nr = READ_MAX;
-	if (w->shared.ring)
-		return take_from_ring(w, events, nr);
 	/* A thread that is cancelled in read() may have the events already: they would be lost. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	ret = take_by_read(w, events, nr);

@@ -625,6 +625,9 @@ static void set_up_without_privilege(int fd)
 	CHILD_CHECK(!set_up(fd, &s));
 	CHILD_CHECK(s.tick == TWHEEL_MIN_TICK);
 	CHILD_CHECK(s.slots == TWHEEL_DEFAULT_SLOTS);
+	/* What the wheel has already takes no privilege. */
+	s = refused[0];
+	CHILD_CHECK(set_up(fd, &s) == -EBUSY);
 }
 
 TEST_F(user, shape_needs_cap_sys_resource)

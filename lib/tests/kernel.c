@@ -512,8 +512,9 @@ static int features(struct twheel_features *features)
 /* Call it, if there is one, and no more. */
 static void call_once(void (**callback)(void))
 {
-	void (*call)(void) = __atomic_exchange_n(callback, NULL, __ATOMIC_SEQ_CST);
+	void (*call)(void);
 
+	call = __atomic_exchange_n(callback, NULL, __ATOMIC_SEQ_CST);
 	if (call)
 		call();
 }

@@ -414,6 +414,33 @@ static void time_namespaces(const char *name, uint32_t flags)
 		   " # SKIP there are none here" : "");
 }
 
+/* A daemon that has no privilege any more goes on with a wheel that needs one to be made. */
+static void without_privilege(void)
+{
+	struct twheel_options options = { .size = sizeof(options), .tick = 1000 };
+	struct twheel *w = NULL;
+	int ret, status = -1;
+	pid_t child;
+
+	if (getuid()) {
+		tap_result("a wheel with a small tick # SKIP needs root");
+		return;
+	}
+	if (CHECK(twheel_open(&w, &options) == 0)) {
+		child = fork();
+		if (!child) {
+			options.flags = TWHEEL_OPEN_FD;
+			options.fd = twheel_fd(w);
+			ret = setuid(1001) ? -errno : twheel_open(&w, &options);
+			options.tick = 2000;
+			_exit(ret || twheel_open(&w, &options) != -EBUSY);
+		}
+		CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+	}
+	twheel_close(w);
+	tap_result("a wheel with a small tick, opened again without privilege");
+}
+
 /* A file that knows an ioctl or two, but is no wheel. */
 static void no_wheel(void)
 {
@@ -440,6 +467,7 @@ int main(void)
 	test("calls", 0, TWHEEL_OPEN_NO_WORDS);
 	time_namespaces("words", 0);
 	time_namespaces("calls", TWHEEL_OPEN_NO_WORDS);
+	without_privilege();
 	no_wheel();
 	return tap_end();
 }
