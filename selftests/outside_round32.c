@@ -4,6 +4,7 @@
  * program of another user that gets no processor.
  */
 #include <sys/resource.h>
+#include <sys/utsname.h>
 
 #include "beside.h"
 #include "outside.h"
@@ -106,10 +107,14 @@ TEST(first_use_and_close_beside_programs_that_get_no_processor)
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN), mode, ready, begin[2], result[2];
 	long long max = file_value(MAX_TIMERS, NULL);
 	pid_t other[IDLE + HOGS], victim;
+	struct utsname name;
 	long slept;
 
 	if (getuid())
 		SKIP(return, "needs root to be several users");
+	ASSERT_EQ(0, uname(&name));
+	if (strstr(name.version, "PREEMPT_RT"))
+		SKIP(return, "with PREEMPT_RT one sleeps for spinlocks of the kernel as well");
 	ASSERT_EQ(0, pipe(begin));
 	ASSERT_EQ(0, pipe(result));
 	victim = fork_beside(&ready);
