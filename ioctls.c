@@ -502,7 +502,7 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 	return setup_check_shared(setup);
 }
 
-/* May the caller have such a wheel?  One that is there already is not asked for again. */
+/* May the caller give a wheel this shape?  Asked only of a wheel that has none yet. */
 static bool setup_allowed(const struct twheel_setup *setup)
 {
 	return (setup->tick >= TWHEEL_MIN_TICK && setup->slots == TWHEEL_DEFAULT_SLOTS &&

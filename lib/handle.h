@@ -69,7 +69,7 @@ struct twheel {
 	struct twheel_op	batch[BATCH_MAX];
 };
 
-/* Is a generation of before another one?  They go round, so that half of them would be before 0. */
+/* Is a generation earlier than another one?  They wrap, and 0 is none: nothing is earlier. */
 static inline bool twheel_earlier(uint32_t generation, uint32_t other)
 {
 	return other && (int32_t)(generation - other) < 0;

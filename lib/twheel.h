@@ -40,8 +40,8 @@ extern "C" {
  * event that the one is taking while the other drains the timer, or arms it with
  * TWHEEL_ARM_KEEP.
  * fork() waits until no other thread is inside a function that locks the handle, which none does
- * while it sleeps.  Nor is the lock one that inherits priority, so a realtime thread has its handle
- * for itself.  What makes a process otherwise (vfork(), _Fork(), clone()) does
+ * while it sleeps.  That lock does not inherit priority, so a realtime thread should not share its
+ * handle with others.  What makes a process otherwise (vfork(), _Fork(), clone()) does
  * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
  * or anything here, as it may have interrupted such a function; nor may a handler that
  * pthread_atfork() knew before the first twheel_open().

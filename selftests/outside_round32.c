@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outsiders found in the thirty-second round: who opens, uses and closes a wheel waits for no
- * program of another user that gets no processor.
+ * What outsiders found in the thirty-second round: who uses a wheel for the first time, or closes
+ * it, waits for no program of another user that gets no processor.
  */
 #include <sys/resource.h>
 #include <sys/utsname.h>
