@@ -22,7 +22,8 @@
 /*
  * With as many events unread, those that could be added are no news, unless all of these are
  * stale, or who was woken for them does not read them.  So softirq turns the wheel even then, and
- * wakes who waits for what comes due, but no sooner than UNREAD_PAUSE after it did so last. ns.
+ * wakes who waits for what comes due, but no sooner than UNREAD_PAUSE after it did so last.  A
+ * visit that finds no event before its tokens are spent is not followed by a pause. ns.
  */
 #define ENOUGH_UNREAD	(16 * WHEEL_STEP)
 #define UNREAD_PAUSE	NSEC_PER_SEC
@@ -123,9 +124,10 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 		}
 		/*
 		 * A reader may be at it, and then softirq would only contend for the lock; unless
-		 * its turn has come already, which is not put off.
+		 * its turn has come already, which is not put off.  Who waits for an edge is not to
+		 * wait for timers that are not due any more either, however many there are.
 		 */
-		if (behind && unread && !expiry_due(&tw->entry))
+		if (behind && unread && !tw->vain && !expiry_due(&tw->entry))
 			wait = max3(wait, tw->timers.tick, (u64)EXPIRY_SPAN);
 	}
 	*clock = TWHEEL_MONOTONIC;
@@ -263,9 +265,10 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 		tw->timers.news |= sure && timers_expired(&tw->timers);
 		done += dropped;
 	}
-	if (timers_expired(&tw->timers) >= ENOUGH_UNREAD)
-		tw->turned = ktime_get_ns();
 	*news = twheel_deliver(tw, now, left);
+	tw->vain = !*news && timers_behind(&tw->timers, now);
+	if (!tw->vain && timers_expired(&tw->timers) >= ENOUGH_UNREAD)
+		tw->turned = ktime_get_ns();
 	if (unlikely(tw->sought))
 		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
 					twheel_can_post(tw));

@@ -38,6 +38,8 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @closing: nothing is to be queued any more; @lock
  * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
  *	one; @lock
+ * @vain: softirq's last visit found no event, because of timers that are not due any more, and
+ *	there are others to be looked at; @lock
  * @untold: events have come for which nobody was woken yet; @lock
  * @interrupts: times that softirq turned the wheel, or a call did in its place; @lock
  * @idle_interrupts: those that found nothing due; @lock
@@ -68,6 +70,7 @@ struct twheel {
 	struct timers		timers;
 	bool			closing;
 	bool			sought;
+	bool			vain;
 	bool			untold;
 	u64			interrupts;
 	u64			idle_interrupts;

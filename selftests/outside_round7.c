@@ -115,7 +115,7 @@ TEST(only_new_and_only_move_hold_beside_stores)
 TEST(an_edge_comes_behind_any_number_of_events)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	enum { NR = 1500 };
+	enum { NR = 4000 };
 	struct twheel_event ev;
 	struct shared s;
 	int epoll, n;
@@ -142,6 +142,34 @@ TEST(an_edge_comes_behind_any_number_of_events)
 	}
 	EXPECT_EQ(1, n);
 	EXPECT_EQ(NR, ev.id);
+	close(epoll);
+	shared_close(&s);
+}
+
+/*
+ * So does one behind timers that are due by what was stored before, in a wheel that stands still
+ * for a second at a time.
+ */
+TEST(an_edge_comes_behind_what_is_not_due_any_more)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	enum { NR = 4000 };
+	struct shared s;
+	int epoll;
+
+	ASSERT_EQ(0, shared_open(&s, 4096, 0, SEC));
+	epoll = epoll_create1(0);
+	ASSERT_LE(0, epoll);
+	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, s.fd, &event));
+	/* An event that nobody reads. */
+	ASSERT_EQ(0, arm_at(s.fd, NR, 1, 0));
+	ASSERT_EQ(EPOLLIN, epoll_get(epoll, NEVER_MS));
+	ASSERT_EQ(0, arm_many(s.fd, NR, now_ns() + 50 * MSEC, 0));
+	for (__u32 i = 0; i < NR; i++)
+		cancel_by_store(&s, i);
+	ASSERT_EQ(0, arm_in(s.fd, NR + 1, SEC + 50 * MSEC, 0));
+	ASSERT_EQ(0, epoll_get(epoll, 0));
+	EXPECT_EQ(EPOLLIN, epoll_get(epoll, NEVER_MS));
 	close(epoll);
 	shared_close(&s);
 }
