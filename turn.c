@@ -29,6 +29,12 @@
 #define UNREAD_PAUSE	NSEC_PER_SEC
 
 /*
+ * With any events unread, softirq leaves what else is due to a reader for a tick, but for no longer
+ * than this. ns.
+ */
+#define READER_PAUSE	(10 * NSEC_PER_MSEC)
+
+/*
  * So long after others were woken a poll wakes nobody for what it has found, but leaves that to
  * softirq, where each user pays for wake-ups.  A wheel may be polled by thousands of names at
  * once, and each poll would wake all of them.  ns.
@@ -128,7 +134,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 		 * wait for timers that are not due any more either, however many there are.
 		 */
 		if (behind && unread && !tw->vain && !expiry_due(&tw->entry))
-			wait = max3(wait, tw->timers.tick, (u64)EXPIRY_SPAN);
+			wait = max(wait, clamp_t(u64, tw->timers.tick, EXPIRY_SPAN, READER_PAUSE));
 	}
 	*clock = TWHEEL_MONOTONIC;
 	return ktime_get_ns() + wait;
@@ -265,10 +271,10 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 		tw->timers.news |= sure && timers_expired(&tw->timers);
 		done += dropped;
 	}
-	*news = twheel_deliver(tw, now, left);
-	tw->vain = !*news && timers_behind(&tw->timers, now);
+	tw->vain = !tw->timers.news && timers_behind(&tw->timers, now);
 	if (!tw->vain && timers_expired(&tw->timers) >= ENOUGH_UNREAD)
 		tw->turned = ktime_get_ns();
+	*news = twheel_deliver(tw, now, left);
 	if (unlikely(tw->sought))
 		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
 					twheel_can_post(tw));
