@@ -104,7 +104,7 @@ static u64 twheel_pause(const struct twheel *tw)
  * for no time of the wheel's clock waits by the monotonic one: somebody may set the wheel's back
  * by hours.
  */
-static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *clock)
+static u64 twheel_next(struct twheel *tw, u64 now, enum twheel_clock *clock)
 {
 	u64 next = timers_next(&tw->timers), wait = 0;
 
@@ -131,9 +131,11 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 		/*
 		 * A reader may be at it, and then softirq would only contend for the lock; unless
 		 * its turn has come already, which is not put off.  Who waits for an edge is not to
-		 * wait for timers that are not due any more either, however many there are.
+		 * wait for timers that are not due any more either, however many there are; and a
+		 * heavy slot has to be down in time.
 		 */
-		if (behind && unread && !tw->vain && !expiry_due(&tw->entry))
+		if (unread && timers_behind(&tw->timers, now) && !tw->vain &&
+		    !expiry_due(&tw->entry))
 			wait = max(wait, clamp_t(u64, tw->timers.tick, EXPIRY_SPAN, READER_PAUSE));
 	}
 	*clock = TWHEEL_MONOTONIC;

@@ -873,6 +873,30 @@ TEST_F(wheel, tickless_heavy)
 
 /* In order */
 
+/* An event that nobody reads does not keep softirq from that: the first of the slot is on time. */
+TEST(heavy_beside_an_unread_event)
+{
+	enum { FIRST = 20000 };
+	const __u64 tick = 10 * MS_TICK;
+	struct twheel_setup setup = { .tick = tick };
+	struct twheel_event ev[2];
+	int fd = wheel_open(O_NONBLOCK);
+	__u64 due;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	ASSERT_EQ(0, arm_in(fd, FIRST + 1, 1, 0));
+	due = now_ns() + 40 * DAY;
+	ASSERT_EQ(0, arm_at(fd, FIRST, due, 0));
+	for (int i = 0; i < FIRST; i++)
+		ASSERT_EQ(0, arm_at(fd, i, due + 2 * tick, 0));
+	sleep_until(due + tick);
+	ASSERT_EQ(2, wheel_read(fd, ev, 2));
+	EXPECT_EQ(FIRST, ev[1].id);
+	EXPECT_EQ(tick_at(due, tick), ev[1].fired);
+	close(fd);
+}
+
 TEST_F(wheel, in_order_of_ticks_from_heavy_slots)
 {
 	enum { NR = 1000 };
