@@ -61,6 +61,13 @@ struct timer {
 /* Not armed; its last event was delivered. */
 #define TIMER_DELIVERED		(~0ULL)
 
+/*
+ * A call at the deadline of a timer that seemed to be alone in its tick may be in vain: others have
+ * joined it, or it was moved or cancelled.  After that so many have to come alone, at their ticks,
+ * before there is such a call again.
+ */
+#define LONE_DOUBT		16U
+
 /**
  * struct timers - a wheel and its timers
  * @wheel: by tick
@@ -71,6 +78,9 @@ struct timer {
  * @now: the time that the owner has passed in last, ns
  * @turned: the wheel's tick at the time that the owner has passed in last.  The wheel
  *	itself may be behind that, by what is due and was not found yet
+ * @shared: the tick after the last timers_advance(), in which a timer that is alone waits for it
+ * @lone: the soonest deadline of a lone timer at which the owner is to call; KTIME_MAX: none
+ * @doubt: so many timers have to come alone before there is another one
  * @news: events have come into the due queue; for the owner to wake who waits for them,
  *	and to clear it
  * @settable: the clock may be set back, to 0 even; for the owner to say, after
@@ -101,6 +111,9 @@ struct timers {
 	u64		shift;
 	u64		now;
 	u64		turned;
+	u64		shared;
+	u64		lone;
+	unsigned int	doubt;
 	struct twheel_word **word;
 	u32		nr_words;
 	struct twheel_ring *ring;
@@ -147,6 +160,11 @@ static inline u32 known_id(const struct timers *ts, u32 id)
 	return array_index_nospec(id, ts->wheel.capacity);
 }
 
+static inline struct timer *timer_of(const struct timers *ts, u32 id)
+{
+	return wheel_owner_part(&ts->wheel, id);
+}
+
 /* Times and ticks */
 
 /* Ticks that have begun at a time; exact, and without a division. */
@@ -179,6 +197,14 @@ static inline u64 slack_decode(unsigned int slack)
 	return slack < 8 ? slack : (8ULL | (slack & 7)) << ((slack >> 3) - 1);
 }
 
+/* The first tick at or past a deadline. */
+static inline u64 first_tick(const struct timers *ts, u64 deadline)
+{
+	u64 begun = ticks_of(ts, deadline);
+
+	return begun + (begun * ts->tick != deadline);
+}
+
 /*
  * The tick at which a timer with this deadline is due: the first at or past it.  With
  * slack it may come later, and is the roundest in reach: timers that are due at about
@@ -186,9 +212,8 @@ static inline u64 slack_decode(unsigned int slack)
  */
 static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int slack)
 {
-	u64 begun = ticks_of(ts, deadline);
-	u64 first = begun + (begun * ts->tick != deadline);
-	u64 last = begun + slack_decode(slack);
+	u64 first = first_tick(ts, deadline);
+	u64 last = ticks_of(ts, deadline) + slack_decode(slack);
 
 	if (last <= first)
 		return first;
@@ -197,6 +222,15 @@ static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int 
 	 * differs from the tick before the first.
 	 */
 	return last & (~0ULL << (fls64((first - 1) ^ last) - 1));
+}
+
+/*
+ * May a timer with this deadline be due at it, and not at its tick, if it is alone there?  With
+ * slack it waits for others that may come, if that makes it later.
+ */
+static inline bool may_be_lone(const struct timers *ts, u64 deadline, unsigned int slack)
+{
+	return expiry_of(ts, deadline, slack) == first_tick(ts, deadline);
 }
 
 /*
@@ -248,29 +282,71 @@ static inline u32 timers_expired(const struct timers *ts)
 }
 
 /**
- * timers_next() - when timers_advance() must be called
+ * timers_next_tick() - when timers_advance() must be called, if all timers wait for their ticks
  * @ts: the timers
  *
  * Return: ns; KTIME_MAX: never; 0: at once.
  */
-static inline u64 timers_next(const struct timers *ts)
+static inline u64 timers_next_tick(const struct timers *ts)
 {
-	u64 next = wheel_next(&ts->wheel);
+	u64 tick = wheel_next(&ts->wheel);
 
-	if (next <= ts->shift)
+	if (tick <= ts->shift)
 		return 0;
-	if (next > WHEEL_LAST)
+	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
 		return KTIME_MAX;
-	next -= ts->shift;
-	return next < KTIME_MAX / ts->tick ? next * ts->tick : KTIME_MAX;
+	return (tick - ts->shift) * ts->tick;
+}
+
+/*
+ * The deadline of the timer that comes out of the wheel next, if it has its tick to itself and is
+ * not to wait for that; or @next, which is when its tick comes.
+ */
+static inline u64 deadline_of_lone(const struct timers *ts, u64 next)
+{
+	u32 id = next < KTIME_MAX ? wheel_lone(&ts->wheel) : WHEEL_NIL;
+	const struct timer *t;
+
+	if (id == WHEEL_NIL)
+		return next;
+	t = timer_of(ts, id);
+	/* Not if it was moved later, or was filed before the clock was set back. */
+	return may_be_lone(ts, t->deadline, t->slack) &&
+	       shifted(ts, first_tick(ts, t->deadline)) == wheel_next(&ts->wheel) ?
+	       t->deadline : next;
+}
+
+/**
+ * timers_next() - when timers_advance() must be called
+ * @ts: the timers
+ *
+ * A timer that has its tick to itself does not wait for it: nobody is woken less often for that.
+ * But it does in the tick after a call of timers_advance(), so that there is no more than one
+ * such call in a tick, however many timers are armed for less than that one after the other; and
+ * for a while after a call in vain.
+ *
+ * Return: ns; KTIME_MAX: never; 0: at once.
+ */
+static inline u64 timers_next(struct timers *ts)
+{
+	u64 next = timers_next_tick(ts), lone;
+
+	if (next == KTIME_MAX) {
+		/* The owner has no reason to call, but may have done what it takes. */
+		if (ts->lone - ts->now < ts->tick)
+			ts->doubt = LONE_DOUBT;
+		ts->lone = KTIME_MAX;
+		return next;
+	}
+	if (ts->doubt || wheel_next(&ts->wheel) <= ts->shared)
+		return next;
+	lone = deadline_of_lone(ts, next);
+	if (lone < next)
+		ts->lone = min(ts->lone, lone);
+	return lone;
 }
 
 /* States */
-
-static inline struct timer *timer_of(const struct timers *ts, u32 id)
-{
-	return wheel_owner_part(&ts->wheel, id);
-}
 
 /* Does the timer have a deadline, and none of the marks that stand in its place? */
 static inline bool timer_has_deadline(const struct timer *t)

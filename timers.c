@@ -65,6 +65,7 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 	ts->reciprocal = tick > 1 ? div64_u64(~0ULL, tick) : ~0ULL;
 	ts->fresh = capacity;
 	ts->turned = ticks_of(ts, now);
+	ts->lone = KTIME_MAX;
 	wheel_init(&ts->wheel, capacity, levels, slots,
 		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->turned);
 }
@@ -84,6 +85,8 @@ static u64 wheel_time(struct timers *ts, u64 now)
 	if (unlikely(tick < at)) {
 		ts->shift += at - tick;
 		ts->wheel.look = words_look;
+		ts->shared = at;
+		ts->lone = KTIME_MAX;
 		tick = at;
 	}
 	ts->turned = tick;
@@ -887,6 +890,52 @@ TWHEEL_PART bool timers_behind(struct timers *ts, u64 now)
 	return timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, wheel_time(ts, now));
 }
 
+/*
+ * All that is due by its tick has been found.  If the next tick is one timer's alone, that one
+ * need not wait for it: it is due if its deadline has come, and one that was moved later is filed
+ * again.  Returns whether there was one.
+ */
+static bool take_lone(struct timers *ts, u64 now)
+{
+	struct wheel *w = &ts->wheel;
+	u32 id = wheel_lone(w);
+	struct twheel_word *word;
+	const struct timer *t;
+
+	if (id == WHEEL_NIL || wheel_next(w) != ts->turned + 1)
+		return false;
+	t = timer_of(ts, id);
+	if (deadline_of_lone(ts, timers_next_tick(ts)) > now &&
+	    wheel_node(w, id)->expiry == ts->turned + 1)
+		return false;
+	if (!wheel_take_lone(w, id))
+		return true;
+	word = word_of(ts, id);
+	if (unlikely(word) && word_deadline(word) != t->deadline) {
+		word_let_go(ts, id, word);
+		return true;
+	}
+	timer_due(ts, id, now);
+	if (unlikely(word))
+		word_promise(ts, id, word);
+	return true;
+}
+
+/*
+ * Is a call at the deadline of a lone timer worth it?  Not if it has found none, and there is one
+ * that comes with the tick, for which there has to be another call.
+ */
+static void judge_lone(struct timers *ts, u64 now, u32 found)
+{
+	if (now >= ts->lone) {
+		if (!found && wheel_next(&ts->wheel) == ts->turned + 1)
+			ts->doubt = LONE_DOUBT;
+		ts->lone = KTIME_MAX;
+	} else if (ts->doubt && found == 1) {
+		ts->doubt--;
+	}
+}
+
 /**
  * timers_advance() - find timers that are due, and bring others down
  * @ts: the timers
@@ -907,5 +956,12 @@ TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int
 		ts->fired += timers_expired(ts) - expired;
 		events_wait(ts);
 	}
+	if (!done)
+		wheel_settle(&ts->wheel);
+	if (done < budget) {
+		done += take_lone(ts, now);
+		judge_lone(ts, now, timers_expired(ts) - expired);
+	}
+	ts->shared = max(ts->shared, ts->turned + 1);
 	return done;
 }

@@ -84,7 +84,7 @@ static bool twheel_can_post(const struct twheel *tw)
 static bool twheel_behind(const struct twheel *tw, u64 now)
 {
 	lockdep_assert_held(&tw->lock);
-	return timers_next(&tw->timers) <= now || timers_heavy(&tw->timers) ||
+	return timers_next_tick(&tw->timers) <= now || timers_heavy(&tw->timers) ||
 	       twheel_can_post(tw);
 }
 
@@ -107,6 +107,10 @@ static u64 twheel_pause(const struct twheel *tw)
 static u64 twheel_next(struct twheel *tw, u64 now, enum twheel_clock *clock)
 {
 	u64 next = timers_next(&tw->timers), wait = 0;
+
+	/* One that is alone and might be due already is due with its tick: that is not put off. */
+	if (next <= now)
+		next = timers_next_tick(&tw->timers);
 
 	if (tw->closing)
 		return KTIME_MAX;

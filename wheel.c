@@ -893,6 +893,77 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
 }
 
 /**
+ * wheel_settle() - is there something at the next tick?
+ * @w: the wheel
+ *
+ * For an owner who has looked before that, and in vain: what was to come then may have been
+ * cancelled, and the owner is not to look for it a second time.
+ */
+TWHEEL_PART void wheel_settle(struct wheel *w)
+{
+	for (unsigned int l = 0; l < w->nr_levels; l++)
+		if (w->level[l].next == w->at + 1)
+			w->level[l].next = level_next(w, l);
+}
+
+/**
+ * wheel_lone() - the timer that is to come out next, if it does so alone
+ * @w: the wheel
+ *
+ * It is the only one in its slot, and no other slot has to be opened at the same tick, which is
+ * wheel_next().  It may have been moved later since it was filed there.  Cautious: where a glance
+ * does not tell, there is none.
+ *
+ * Return: its id, or WHEEL_NIL.
+ */
+TWHEEL_PART u32 wheel_lone(const struct wheel *w)
+{
+	const struct wheel_level *level;
+	const struct wheel_slot *slot;
+	unsigned int best;
+	u32 id;
+
+	if (!w->filed || w->open)
+		return WHEEL_NIL;
+	best = soonest_level(w, w->nr_levels);
+	level = &w->level[best];
+	slot = &level->slot[level->next >> level->shift & w->mask];
+	if (slot->filed != 1 || slot->soonest != level->next)
+		return WHEEL_NIL;
+	/* Of levels at a tie the upper one is the best. */
+	for (unsigned int l = 0; l < best; l++)
+		if (w->level[l].next == level->next)
+			return WHEEL_NIL;
+	id = slot->head[0];
+	/* One that goes round stays where it is. */
+	return id == WHEEL_NIL || wheel_node(w, id)->expiry < w->end[w->nr_levels - 1] ?
+	       id : WHEEL_NIL;
+}
+
+/**
+ * wheel_take_lone() - take a timer out of its slot, before its tick
+ * @w: the wheel
+ * @id: from wheel_lone()
+ *
+ * Return: whether it is the caller's now, and in no list; if not, it had been moved later and
+ * is filed where it belongs.
+ */
+TWHEEL_PART bool wheel_take_lone(struct wheel *w, u32 id)
+{
+	struct wheel_node *node = wheel_node(w, id);
+	unsigned int l = soonest_level(w, w->nr_levels);
+	u64 tick = w->level[l].next;
+
+	unlink_filed(w, node);
+	w->level[l].next = level_next(w, l);
+	if (node->expiry == tick)
+		return true;
+	wheel_file(w, id, node->expiry, wheel_level(w, node->expiry));
+	w->moves++;
+	return false;
+}
+
+/**
  * wheel_heavy_due() - is something due in a heavy slot that is coming down?
  * @w: the wheel
  * @now: the tick that it is

@@ -102,7 +102,13 @@ TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 de
 	if (where != WHEEL_FILED && deadline == t->deadline && deadline <= ts->now &&
 	    node->expiry != WHEEL_NEVER)
 		return TWHEEL_STATE_EXPIRED;
-	/* It may be filed, in the ring, drained, or only stored so far: the time tells. */
+	/*
+	 * In the ring it may be before its tick: it was alone there, or was due when it was
+	 * armed.
+	 */
+	if (where == WHEEL_OUT && t->deadline == TIMER_NONE && deadline <= ts->now)
+		return TWHEEL_STATE_EXPIRED;
+	/* It may be filed, drained, or only stored so far: the time tells. */
 	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 						   : TWHEEL_STATE_PENDING;
 }

@@ -81,7 +81,8 @@ struct twheel;
  * @fd: with TWHEEL_OPEN_FD: the wheel; else 0
  * @clock: with TWHEEL_OPEN_CLOCK: CLOCK_MONOTONIC or another that the kernel has;
  *	else 0: CLOCK_MONOTONIC
- * @tick: how exact deadlines are, ns; 0: TWHEEL_DEFAULT_TICK
+ * @tick: how long a deadline may have to wait, so that timers are due together, ns;
+ *	0: TWHEEL_DEFAULT_TICK
  * @capacity: ids are below it, at most TWHEEL_MAX_CAPACITY; 0:
  *	TWHEEL_DEFAULT_CAPACITY.  With words, the kernel's memory for all of them
  *	is taken at once, or if it is not there, nothing is.

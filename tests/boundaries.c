@@ -485,10 +485,9 @@ static u64 round_up_ns(u64 deadline, u64 tick)
 	return begun == deadline ? deadline : begun + tick;
 }
 
-/* A deadline that is alone: due when the tick that it is rounded up to begins. */
+/* A deadline that has its tick to itself: due when it comes, to the ns. */
 static void lone_deadline(struct kunit *test, u64 tick, u64 now, u64 deadline)
 {
-	u64 begins = round_up_ns(deadline, tick);
 	struct twheel_event event;
 	struct timers *ts;
 
@@ -497,20 +496,47 @@ static void lone_deadline(struct kunit *test, u64 tick, u64 now, u64 deadline)
 		return;
 	ts = timers_start(test, 0, 64, tick, now);
 	arm(test, 5, deadline);
+	KUNIT_ASSERT_EQ(test, timers_next(ts), deadline);
+	if (deadline - 1 > now) {
+		KUNIT_ASSERT_EQ_MSG(test, pass_to(test, deadline - 1), 0, "now %llu, deadline %llu",
+				    (unsigned long long)now, (unsigned long long)deadline);
+		/* Who has called in the tick before waits for the tick, but finds it sooner. */
+		KUNIT_ASSERT_EQ(test, timers_next(ts), round_up_ns(deadline, tick));
+	}
+	KUNIT_ASSERT_EQ_MSG(test, pass_to(test, deadline), 1, "now %llu, deadline %llu",
+			    (unsigned long long)now, (unsigned long long)deadline);
+	KUNIT_ASSERT_TRUE(test, read_one(test, &event));
+	KUNIT_ASSERT_EQ(test, event.deadline, deadline);
+	KUNIT_ASSERT_EQ(test, event.fired, deadline);
+	KUNIT_ASSERT_EQ(test, timers_next(ts), KTIME_MAX);
+}
+
+/* Two deadlines that are rounded up to the same tick: due when it begins, both at once. */
+static void two_deadlines(struct kunit *test, u64 tick, u64 now, u64 deadline)
+{
+	u64 begins = round_up_ns(deadline, tick);
+	struct timers *ts;
+
+	if (deadline <= now)
+		return;
+	ts = timers_start(test, 0, 64, tick, now);
+	arm(test, 5, deadline);
+	arm(test, 6, begins);
 	KUNIT_ASSERT_EQ(test, timers_next(ts), begins);
-	KUNIT_ASSERT_GE(test, begins, deadline);
-	KUNIT_ASSERT_LT(test, begins - deadline, tick);
 	if (begins - 1 > now) {
 		KUNIT_ASSERT_EQ_MSG(test, pass_to(test, begins - 1), 0, "now %llu, deadline %llu",
 				    (unsigned long long)now, (unsigned long long)deadline);
 		KUNIT_ASSERT_EQ(test, timers_next(ts), begins);
 	}
-	KUNIT_ASSERT_EQ_MSG(test, pass_to(test, begins), 1, "now %llu, deadline %llu",
+	KUNIT_ASSERT_EQ_MSG(test, pass_to(test, begins), 2, "now %llu, deadline %llu",
 			    (unsigned long long)now, (unsigned long long)deadline);
-	KUNIT_ASSERT_TRUE(test, read_one(test, &event));
-	KUNIT_ASSERT_EQ(test, event.deadline, deadline);
-	KUNIT_ASSERT_EQ(test, event.fired, begins);
 	KUNIT_ASSERT_EQ(test, timers_next(ts), KTIME_MAX);
+}
+
+static void deadlines(struct kunit *test, u64 tick, u64 now, u64 deadline)
+{
+	lone_deadline(test, tick, now, deadline);
+	two_deadlines(test, tick, now, deadline);
 }
 
 /* From a tick's begin, its middle and its last ns. */
@@ -523,9 +549,9 @@ static void deadlines_from_1_ns_to_years(struct kunit *test)
 		for (unsigned int n = 0; n < ARRAY_SIZE(times); n++) {
 			u64 begin = starts[i] * tick;
 
-			lone_deadline(test, tick, begin, begin + times[n]);
-			lone_deadline(test, tick, begin + tick / 2, begin + tick / 2 + times[n]);
-			lone_deadline(test, tick, begin + tick - 1, begin + tick - 1 + times[n]);
+			deadlines(test, tick, begin, begin + times[n]);
+			deadlines(test, tick, begin + tick / 2, begin + tick / 2 + times[n]);
+			deadlines(test, tick, begin + tick - 1, begin + tick - 1 + times[n]);
 		}
 	}
 }
@@ -544,12 +570,117 @@ static void deadlines_beside_the_begin_of_a_slot(struct kunit *test)
 			u64 begin = number * slot;
 
 			for (int beside = -1; beside <= 1; beside++) {
-				lone_deadline(test, tick, 0, begin + beside);
-				lone_deadline(test, tick, begin - slot, begin + beside);
-				lone_deadline(test, tick, begin - slot + 1, begin + beside + 1);
+				deadlines(test, tick, 0, begin + beside);
+				deadlines(test, tick, begin - slot, begin + beside);
+				deadlines(test, tick, begin - slot + 1, begin + beside + 1);
 			}
 		}
 	}
+}
+
+/*
+ * Where timers come one after the other, each alone and each for less than a tick, the first comes
+ * at its deadline and the others share the tick that is next: no two calls in a tick.
+ */
+static void lone_timers_one_after_the_other(struct kunit *test)
+{
+	const u64 tick = MSEC;
+	struct timers *ts = timers_start(test, 0, 64, tick, 5 * tick);
+
+	arm(test, 5, 7 * tick + 10);
+	KUNIT_ASSERT_EQ(test, timers_next(ts), 7 * tick + 10);
+	KUNIT_ASSERT_EQ(test, pass_to(test, 7 * tick + 10), 1);
+	arm(test, 5, 7 * tick + 20);
+	KUNIT_EXPECT_EQ(test, timers_next(ts), 8 * tick);
+	/* Who calls all the same finds it. */
+	KUNIT_ASSERT_EQ(test, pass_to(test, 7 * tick + 20), 1);
+	arm(test, 5, 8 * tick + 1);
+	KUNIT_EXPECT_EQ(test, timers_next(ts), 8 * tick + 1);
+}
+
+/*
+ * How often the owner looks in vain: a timer is armed, and then another one of its tick; or the
+ * same one again, later in the tick.
+ */
+static unsigned int looks(struct kunit *test, u64 ticks, u32 second)
+{
+	const u64 tick = MSEC, rounds = 640;
+	struct timers *ts = timers_start(test, 0, 64, tick, 5 * tick);
+	unsigned int calls = 0, found = 0;
+	u64 begin = 6 * tick;
+
+	for (u64 i = 0; i < rounds; i++, begin += ticks * tick) {
+		u64 look;
+
+		/* The owner does not look later because a timer was armed. */
+		arm(test, 5, begin + tick - 20);
+		look = timers_next(ts);
+		arm(test, second, begin + tick - 10);
+		look = min(look, timers_next(ts));
+		while (look <= begin + tick) {
+			found += pass_to(test, look);
+			calls++;
+			look = timers_next(ts);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, found, second == 5 ? rounds : 2 * rounds);
+	KUNIT_EXPECT_GE(test, calls, rounds);
+	return calls - rounds;
+}
+
+/* Two timers of a tick, armed one by one, cost no more than one call for both; however rare. */
+static void pairs_of_timers_in_each_tick(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, looks(test, 2, 6), 1);
+	KUNIT_EXPECT_EQ(test, looks(test, 5, 6), 1);
+	KUNIT_EXPECT_EQ(test, looks(test, 100, 6), 1);
+}
+
+/* Nor does a lone timer that is moved later in its tick cost two, but now and then. */
+static void lone_timer_that_is_moved_later(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, 640 / LONE_DOUBT, looks(test, 2, 5));
+	KUNIT_EXPECT_GE(test, 640 / LONE_DOUBT, looks(test, 100, 5));
+}
+
+/* One that is armed for less than a tick and cancelled, again and again, is looked for once. */
+static void lone_timer_that_is_given_up(struct kunit *test)
+{
+	const u64 tick = MSEC;
+	struct timers *ts = timers_start(test, 0, 64, tick, 5 * tick);
+	u64 now = 5 * tick + 10;
+	unsigned int lone = 0;
+
+	for (int i = 0; i < 1000; i++, now += 50000) {
+		timers_turn(ts, now);
+		arm(test, 5, now + 25000);
+		lone += timers_next(ts) < round_up_ns(now + 25000, tick);
+		KUNIT_ASSERT_EQ(test, cancel(test, 5), TWHEEL_STATE_PENDING);
+		KUNIT_ASSERT_EQ(test, timers_next(ts), KTIME_MAX);
+	}
+	KUNIT_EXPECT_EQ(test, lone, 1);
+	/* Those that come alone are looked for in time again, after a few. */
+	for (int i = 0; i < LONE_DOUBT; i++, now += 10 * tick) {
+		arm(test, 5, now + 5 * tick + 10);
+		KUNIT_ASSERT_EQ(test, timers_next(ts), round_up_ns(now + 5 * tick + 10, tick));
+		KUNIT_ASSERT_EQ(test, pass_to(test, timers_next(ts)), 1);
+	}
+	arm(test, 5, now + 5 * tick + 10);
+	KUNIT_EXPECT_EQ(test, timers_next(ts), now + 5 * tick + 10);
+}
+
+/* A lone timer for which the owner would look, and which is cancelled, costs one look in vain. */
+static void lone_timer_that_is_cancelled(struct kunit *test)
+{
+	const u64 tick = MSEC;
+	struct timers *ts = timers_start(test, 0, 64, tick, 5 * tick);
+
+	arm(test, 5, 7 * tick + 10);
+	arm(test, 6, 9 * tick + 10);
+	KUNIT_ASSERT_EQ(test, timers_next(ts), 7 * tick + 10);
+	KUNIT_ASSERT_EQ(test, cancel(test, 5), TWHEEL_STATE_PENDING);
+	KUNIT_ASSERT_EQ(test, pass_to(test, 7 * tick + 10), 0);
+	KUNIT_EXPECT_EQ(test, timers_next(ts), 9 * tick + 10);
 }
 
 /* What lies beyond the end of time is due at its end, not in the past. */
@@ -589,11 +720,11 @@ static void relative_is_from_now(struct kunit *test)
 		struct twheel_op op = { .deadline = 1, .flags = TWHEEL_ARM_RELATIVE };
 
 		KUNIT_ASSERT_EQ(test, arm_op(test, &op), 0);
-		KUNIT_ASSERT_EQ(test, timers_next(ts), round_up_ns(now + 1, tick));
+		KUNIT_ASSERT_EQ(test, timers_next(ts), now + 1);
 		op = (struct twheel_op){ .deadline = 64 * tick, .flags = TWHEEL_ARM_RELATIVE };
 		KUNIT_ASSERT_EQ(test, arm_op(test, &op), 0);
-		KUNIT_ASSERT_EQ(test, pass_to(test, round_up_ns(now + 64 * tick, tick) - 1), 0);
-		KUNIT_ASSERT_EQ(test, pass_to(test, round_up_ns(now + 64 * tick, tick)), 1);
+		KUNIT_ASSERT_EQ(test, pass_to(test, now + 64 * tick - 1), 0);
+		KUNIT_ASSERT_EQ(test, pass_to(test, now + 64 * tick), 1);
 	}
 }
 
@@ -636,6 +767,11 @@ static struct kunit_case boundaries_cases[] = {
 	KUNIT_CASE_PARAM(deadlines_from_1_ns_to_years, tick_gen_params),
 	KUNIT_CASE_PARAM(deadlines_beside_the_begin_of_a_slot, tick_gen_params),
 	KUNIT_CASE_PARAM(no_deadline_wraps_around, tick_gen_params),
+	KUNIT_CASE(lone_timers_one_after_the_other),
+	KUNIT_CASE(pairs_of_timers_in_each_tick),
+	KUNIT_CASE(lone_timer_that_is_moved_later),
+	KUNIT_CASE(lone_timer_that_is_given_up),
+	KUNIT_CASE(lone_timer_that_is_cancelled),
 	KUNIT_CASE_PARAM(relative_is_from_now, tick_gen_params),
 	KUNIT_CASE_PARAM(slack_never_goes_beyond_its_end, tick_gen_params),
 	{}

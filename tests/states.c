@@ -136,7 +136,7 @@ static size_t pending_size, pending_head, pending_tail;
 
 /* Operations */
 
-enum kind { ARM, STORE, UNLINK, TAKE, GROW, STEP, STEP_UNASKED, NR_KINDS };
+enum kind { ARM, STORE, UNLINK, TAKE, LONE, GROW, STEP, STEP_UNASKED, NR_KINDS };
 
 /*
  * struct op - one operation
@@ -187,6 +187,11 @@ static bool op_get(unsigned int number, struct op *op)
 		return true;
 	}
 	number--;
+	if (!number) {
+		op->kind = LONE;
+		return true;
+	}
+	number--;
 	if (shape->grows && !number) {
 		op->kind = GROW;
 		return true;
@@ -208,7 +213,7 @@ static void op_print(const struct op *op)
 {
 	static const char *const names[NR_KINDS] = {
 		[ARM] = "arm", [STORE] = "store", [UNLINK] = "unlink", [TAKE] = "take",
-		[GROW] = "another level",
+		[LONE] = "take the lone timer", [GROW] = "another level",
 		[STEP] = "step", [STEP_UNASKED] = "step, none asked early",
 	};
 
@@ -286,6 +291,32 @@ static bool do_take(void)
 	if (id == first)
 		set_where(id, REF_NOWHERE);
 	return true;
+}
+
+static const char *do_lone(bool *done)
+{
+	u32 id = wheel_lone(&w);
+	u64 tick;
+
+	*done = id != WHEEL_NIL;
+	if (!*done)
+		return NULL;
+	tick = wheel_next(&w);
+	if (wheel_node(&w, id)->expiry < tick)
+		return "the lone timer is late";
+	if (!wheel_take_lone(&w, id))
+		return NULL;
+	if (!shape->look && ref.timer[id].due != tick)
+		return "a timer was taken that was moved later";
+	set_where(id, REF_NOWHERE);
+	/* Where timers go round, others of its tick are in other slots. */
+	if (w.nr_levels == 1)
+		return NULL;
+	for (u32 other = 0; other < shape->timers; other++)
+		if (wheel_where(wheel_node(&w, other)) == WHEEL_FILED &&
+		    wheel_node(&w, other)->expiry == tick)
+			return "the lone timer was not alone";
+	return wheel_next(&w) <= tick ? "a timer that is gone is to be looked after" : NULL;
 }
 
 static bool do_grow(void)
@@ -400,6 +431,9 @@ static const char *op_do(const struct op *op, bool *done)
 		break;
 	case TAKE:
 		*done = do_take();
+		break;
+	case LONE:
+		error = do_lone(done);
 		break;
 	case GROW:
 		*done = do_grow();

@@ -768,6 +768,17 @@ static void waiting_at_once(void)
 	good &= !ring_post(&ring, &ts, now, WHEEL_STEP);
 	timers_undrain(&ts, &record, 1, ts.claims, now);
 	good &= ring.header->waiting == 1 && ring_post(&ring, &ts, now, WHEEL_STEP) == 1;
+	/* One that is alone in its tick is in the ring before that has come. */
+	pass(2000000);
+	store(6, now + 3500000);
+	pass(3500000);
+	good &= ring_post(&ring, &ts, now, WHEEL_STEP) == 1 &&
+		timer_state(&ts, 6) == TWHEEL_STATE_EXPIRED;
+	/* So is one with slack that was due when it was armed. */
+	op = (struct twheel_op){ .id = 7, .deadline = now - 1, .slack = 50000000 };
+	arm(&op);
+	good &= ring_post(&ring, &ts, now, WHEEL_STEP) == 1 &&
+		timer_state(&ts, 7) == TWHEEL_STATE_EXPIRED;
 	tap(good, "ring: an event that a drain puts back waits at once");
 	ring_free(&ring);
 	end_words();

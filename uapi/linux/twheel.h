@@ -92,9 +92,9 @@
 /**
  * enum twheel_state - what becomes of an arming
  * @TWHEEL_STATE_IDLE: not armed: never, or cancelled, or drained
- * @TWHEEL_STATE_PENDING: armed, its tick is to come: the first one at or past the
- *	deadline, or with slack a later one
- * @TWHEEL_STATE_EXPIRED: that tick has come, and no read has returned its event
+ * @TWHEEL_STATE_PENDING: armed, and not due yet: see @tick of struct twheel_setup; with
+ *	slack it may be due at a later tick
+ * @TWHEEL_STATE_EXPIRED: due, and no read has returned its event
  * @TWHEEL_STATE_DELIVERED: its last event was read; a cancel changes nothing then
  *
  * "Armed" means pending or expired.  A cancel of an expired timer takes its
@@ -175,7 +175,9 @@ struct twheel_features {
  *	new time, at once.  Back: they wait until the clock reaches their
  *	deadlines again, also those armed with a relative one, and those whose
  *	event waits to be read.
- * @tick: resolution in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK
+ * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due when the first tick at
+ *	or past its deadline begins, together with all others of that tick.  If there are none,
+ *	it is due at its deadline, as far as the wheel can tell at a glance.  Never before
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
  *	is not more.  What is further off than the levels reach goes round the
