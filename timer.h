@@ -62,9 +62,9 @@ struct timer {
 #define TIMER_DELIVERED		(~0ULL)
 
 /*
- * A call at the deadline of a timer that seemed to be alone in its tick may be in vain: others have
- * joined it, or it was moved or cancelled.  After that so many have to come alone, at their ticks,
- * before there is such a call again.
+ * A call at the deadline of a timer that seemed to be alone in its tick may be in vain: it was
+ * moved or cancelled, or others have joined its tick.  After that so many have to come alone, at
+ * their ticks, before there is such a call again.
  */
 #define LONE_DOUBT		16U
 
@@ -323,7 +323,7 @@ static inline u64 deadline_of_lone(const struct timers *ts, u64 next)
  * A timer that has its tick to itself does not wait for it: nobody is woken less often for that.
  * But it does in the tick after a call of timers_advance(), so that there is no more than one
  * such call in a tick, however many timers are armed for less than that one after the other; and
- * for a while after a call in vain.
+ * for a while after a call in vain (LONE_DOUBT).
  *
  * Return: ns; KTIME_MAX: never; 0: at once.
  */

@@ -921,19 +921,15 @@ static bool take_lone(struct timers *ts, u64 now)
 	return true;
 }
 
-/*
- * Is a call at the deadline of a lone timer worth it?  Not if it has found none, and there is one
- * that comes with the tick, for which there has to be another call.
- */
+/* Was a call at the deadline of a lone timer worth it?  Not if it has found none. */
 static void judge_lone(struct timers *ts, u64 now, u32 found)
 {
-	if (now >= ts->lone) {
-		if (!found && wheel_next(&ts->wheel) == ts->turned + 1)
-			ts->doubt = LONE_DOUBT;
-		ts->lone = KTIME_MAX;
-	} else if (ts->doubt && found == 1) {
+	if (now >= ts->lone && !found)
+		ts->doubt = LONE_DOUBT;
+	else if (ts->doubt && found == 1)
 		ts->doubt--;
-	}
+	if (now >= ts->lone)
+		ts->lone = KTIME_MAX;
 }
 
 /**
