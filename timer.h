@@ -332,7 +332,7 @@ static inline u64 timers_next(struct timers *ts)
 	u64 next = timers_next_tick(ts), lone;
 
 	if (next == KTIME_MAX) {
-		/* The owner has no reason to call, but may have done what it takes. */
+		/* No timer is left, but the owner's hrtimer is set for the lone one, and fires. */
 		if (ts->lone - ts->now < ts->tick)
 			ts->doubt = LONE_DOUBT;
 		ts->lone = KTIME_MAX;

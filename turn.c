@@ -108,7 +108,10 @@ static u64 twheel_next(struct twheel *tw, u64 now, enum twheel_clock *clock)
 {
 	u64 next = timers_next(&tw->timers), wait = 0;
 
-	/* One that is alone and might be due already is due with its tick: that is not put off. */
+	/*
+	 * A timer may get its tick to itself when its deadline has passed already.  Then it comes
+	 * with the tick, like those that share one.
+	 */
 	if (next <= now)
 		next = timers_next_tick(&tw->timers);
 

@@ -893,7 +893,7 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
 }
 
 /**
- * wheel_settle() - is there something at the next tick?
+ * wheel_settle() - compute anew whether something comes at the next tick
  * @w: the wheel
  *
  * For an owner who has looked before that, and in vain: what was to come then may have been

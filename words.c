@@ -103,8 +103,8 @@ TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 de
 	    node->expiry != WHEEL_NEVER)
 		return TWHEEL_STATE_EXPIRED;
 	/*
-	 * In the ring it may be before its tick: it was alone there, or was due when it was
-	 * armed.
+	 * Its event may have come to the ring before its tick: the timer was alone in that, or
+	 * was due when it was armed.
 	 */
 	if (where == WHEEL_OUT && t->deadline == TIMER_NONE && deadline <= ts->now)
 		return TWHEEL_STATE_EXPIRED;
