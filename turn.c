@@ -168,10 +168,11 @@ static void twheel_program(struct twheel *tw, u64 now)
 
 /*
  * Hand on the events that have come since this was called last: to the ring, if they are
- * delivered in one, at most so many.
+ * delivered in one, at most so many.  Returns how many timers were handled for that.
  */
-static void twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
+static unsigned int twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
 {
+	u32 handled = tw->ring.handled;
 	bool news = tw->timers.news;
 
 	lockdep_assert_held(&tw->lock);
@@ -179,6 +180,7 @@ static void twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
 	if (tw->ring.header)
 		news = ring_post(&tw->ring, &tw->timers, now, most);
 	tw->untold |= news;
+	return tw->ring.handled - handled;
 }
 
 /* Have events come that nobody was woken for yet?  Then the caller wakes who waits. */
@@ -267,7 +269,6 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 	u64 now = twheel_now(tw);
-	u32 handled = tw->ring.handled;
 	unsigned int done, left;
 	bool sure = true;
 
@@ -283,14 +284,21 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	tw->vain = !tw->timers.news && timers_behind(&tw->timers, now);
 	if (!tw->vain && timers_expired(&tw->timers) >= ENOUGH_UNREAD)
 		tw->turned = ktime_get_ns();
-	*news = twheel_deliver(tw, now, left);
+	done += twheel_hand_on(tw, now, left);
+	/* What the ring did not want of the budget is for the timers, too. */
+	if (tw->ring.header && done < budget) {
+		done += timers_advance(&tw->timers, now, budget - done);
+		/*
+		 * The consumer may have emptied the ring and seen that nothing waits, between the
+		 * last look for room and these events.  So there is another look after them.
+		 */
+		if (tw->timers.news)
+			done += twheel_hand_on(tw, now, budget - done);
+	}
+	*news = twheel_tell_news(tw);
 	if (unlikely(tw->sought))
 		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
 					twheel_can_post(tw));
-	done += tw->ring.handled - handled;
-	/* What the ring did not want; what is found now is posted by the next visit. */
-	if (tw->ring.header && done < budget)
-		done += timers_advance(&tw->timers, now, budget - done);
 	tw->interrupts++;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
 	if (!*news)

@@ -19,7 +19,9 @@ extern "C" {
  * deadline is in ns, of the wheel's clock (twheel_now()), and 0 means never.
  * Where kernel and processor can, each timer has a word in memory shared with
  * the kernel, and most changes are a store into it.  Where they can't, each
- * change is a system call.  What a function does is the same either way.
+ * change is a system call.  What a function does is the same either way, but for
+ * generations: a timer gets another one with each such call that arms it, and keeps the
+ * one it has where a store is enough.
  *
  * A function returns 0, or a count, or a negative errno; errno itself means
  * nothing.  Beside those listed with a function, whatever makes a system call
@@ -38,7 +40,7 @@ extern "C" {
  * arms a timer with terms (interval, slack, count, cookie) for the very deadline of an event
  * that waits, the event may be that of the earlier arming.  A count may be too high by an
  * event that the one is taking while the other drains the timer, or arms it with
- * TWHEEL_ARM_KEEP.
+ * TWHEEL_ARM_KEEP, which only twheel_submit_ops() can.
  * fork() waits until no other thread is inside a function that locks the handle, which none does
  * while it sleeps.  That lock does not inherit priority, so a realtime thread should not share its
  * handle with others.  What makes a process otherwise (vfork(), _Fork(), clone()) does
@@ -343,7 +345,8 @@ int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
  * @w: the handle
  * @events: where to write them
  * @nr: at most so many, not 0
- * @timeout: ns to wait at most; negative: for ever; 0: not at all
+ * @timeout: ns to wait for a first event; negative: for ever; 0: not at all.  As with
+ *	poll(2), the kernel may take some 50 us more
  *
  * Submits the batch first.
  *

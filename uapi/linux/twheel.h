@@ -38,7 +38,7 @@
  *            less than one event
  * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel; TWHEEL_ID_ANY or
  *            read() on a wheel with an event ring
- * ERANGE     an id, tick, shape, capacity, interval or count out of its range;
+ * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range;
  *            TWHEEL_ARM_STORED with TWHEEL_ID_ANY
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
  * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
@@ -177,7 +177,8 @@ struct twheel_features {
  *	event waits to be read.
  * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due when the first tick at
  *	or past its deadline begins, together with all others of that tick.  If there are none,
- *	it is due at its deadline, as far as the wheel can tell at a glance.  Never before
+ *	it is due at its deadline, as far as the wheel can tell at a glance, but not in the
+ *	tick behind one in which something else was due.  Never before
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
  *	is not more.  What is further off than the levels reach goes round the
@@ -352,7 +353,7 @@ struct twheel_ring {
  *	interval, slack, count and cookie of this arm all the same, and if it has a
  *	word, a deadline that is stored there goes by them.  With TWHEEL_ID_ANY it is not 0.
  * @interval: arm: period in ns, below 2^63; 0: one-shot
- * @slack: arm: it may be up to this much late, so that timers share a wake-up
+ * @slack: arm: it may be up to this much late, so that timers share a wake-up; below 2^63
  * @cookie: arm: handed back in the events
  * @count: arm, with an interval: expire this often, at most TWHEEL_MAX_COUNT;
  *	0: for ever.  0 for a one-shot.  After the last expiration the timer is a
@@ -360,7 +361,7 @@ struct twheel_ring {
  *	interval again.  Only events that count use up the count, not stale ones.
  *	With TWHEEL_ARM_STORED: periods of events from the ring that have counted
  *	and were not told yet; they are taken from what is left, if the timer has a
- *	count.  Without a ring it is 0.
+ *	count, and if they are more than that, nothing is left.  Without a ring it is 0.
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed.
  * @generation: if not 0, the generation that the timer must have (ESTALE, before
@@ -516,7 +517,7 @@ struct twheel_list {
  * @moves: times that a timer was brought down a level, or filed again
  * @cascades: upper slots that were brought down
  * @interrupts: times that softirq turned the wheel, or a call did in its place
- * @idle_interrupts: those that found nothing due
+ * @idle_interrupts: those that had nothing to tell: no event had come, or the ring had no room
  * @steps: steps of at most 64 timers that poll, read and submit did in the time of
  *	their callers, for what softirq left
  * @max_pass: most timers and ring entries handled in one such turn
