@@ -234,4 +234,5 @@ static void __exit twheel_exit(void)
 module_exit(twheel_exit);
 
 MODULE_DESCRIPTION("Timers for daemons that hold a million of them");
+MODULE_VERSION(TWHEEL_VERSION);
 MODULE_LICENSE("GPL");

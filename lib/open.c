@@ -281,6 +281,11 @@ PUBLIC void twheel_close(struct twheel *w)
 	twheel_sys_close(fd);
 }
 
+PUBLIC const char *twheel_version(void)
+{
+	return TWHEEL_VERSION;
+}
+
 PUBLIC int twheel_fd(const struct twheel *w)
 {
 	return w->fd;

@@ -68,6 +68,20 @@ extern "C" {
 
 struct twheel;
 
+/* The release of this header; see twheel_version(). */
+#define TWHEEL_VERSION	"0.9.0"
+
+/**
+ * twheel_version() - the release of the library that the program has found
+ *
+ * It may be another than TWHEEL_VERSION, which is what the program was compiled with.  Nobody
+ * needs to compare them: twheel_open() refuses what does not fit, and twheel_has() tells what
+ * there is.
+ *
+ * Return: for a person to read, "0.9.0" for example.
+ */
+const char *twheel_version(void);
+
 /* The library defines it to make symbols of the inline functions. */
 #ifndef TWHEEL_LINKAGE
 #define TWHEEL_LINKAGE	static

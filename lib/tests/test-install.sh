@@ -52,7 +52,7 @@ result $? "soname libtwheel.so.0, and its links"
 
 # Each name once: in the map, in the library, in the header.
 sed -n 's/^\t\(twheel_[a-z_]*\);$/\1/p' libtwheel.map | sort > "$dir/map"
-nm -D --defined-only "$so" | sed -n 's/.* T \(.*\)@@TWHEEL_0\.1$/\1/p' | sort > "$dir/so"
+nm -D --defined-only "$so" | sed -n 's/.* T \(.*\)@@TWHEEL_0\.9$/\1/p' | sort > "$dir/so"
 grep '^[a-zA-Z].*(' twheel.h | grep -v '^static' |
 	sed 's/^[^(]*\(twheel_[a-z_]*\)(.*/\1/' | sort > "$dir/header"
 [ "$(wc -l < "$dir/map")" -gt 20 ] && diff "$dir/map" "$dir/so" > "$dir/log" &&
@@ -64,7 +64,14 @@ nm -g --defined-only "$lib/libtwheel.a" | sed -n 's/.* [A-Z] //p' | grep -v '^tw
 [ ! -s "$dir/log" ]
 result $? "the static library takes no other names"
 
+release=$(cat ../VERSION)
+grep -qx "#define TWHEEL_VERSION	\"$release\"" twheel.h &&
+	[ "$(basename "$so")" = "libtwheel.so.$release" ] &&
+	[ "$(sed -n 's/^## \([0-9.]*\).*/\1/p' ../CHANGELOG.md | head -n 1)" = "$release" ]
+result $? "header, library and CHANGELOG.md are of the release $release"
+
 cat > "$dir/program.c" << 'END'
+#include <string.h>
 #include <twheel.h>
 
 int main(void)
@@ -72,7 +79,7 @@ int main(void)
 	struct twheel_options options = { sizeof(options), 0, "/dev/null", 0, 0, 0, 0, 0 };
 	struct twheel_event event;
 	struct twheel *w;
-	int ret = twheel_open(&w, &options);
+	int ret = strcmp(twheel_version(), TWHEEL_VERSION) ? 1 : twheel_open(&w, &options);
 
 	/* Not a wheel, which only a kernel can tell. */
 	if (ret == 0)
@@ -88,7 +95,7 @@ if pkg-config --version > /dev/null 2>&1; then
 	export PKG_CONFIG_PATH="$lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dir/stage"
 	flags=$(pkg-config --cflags --libs libtwheel)
 	static=$(pkg-config --static --cflags --libs libtwheel)
-	[ "$(pkg-config --modversion libtwheel)" = 0.1 ] && [ -n "$flags" ]
+	[ "$(pkg-config --modversion libtwheel)" = "$(cat ../VERSION)" ] && [ -n "$flags" ]
 	result $? "pkg-config knows it"
 else
 	flags="-I$root/include -L$lib -ltwheel"
