@@ -61,11 +61,13 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 	struct timers_need need = {};
 	bool news, more = false;
 	unsigned int i = 0;
+	u32 tail;
 	u64 now;
 	int ret;
 
 	while (i < nr) {
 		now = twheel_begin(tw);
+		tail = tw->ring.tail;
 		timers_prefetch_first(ts, &ops[i], nr - i);
 		for (; i < nr; i++) {
 			timers_prefetch_later(ts, &ops[i], nr - i);
@@ -76,7 +78,7 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 		}
 		/* No more than a step in all. */
 		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
-		more = tw->ring.header && !news && ring_more(&tw->ring, ts);
+		more = tw->ring.header && tw->ring.tail == tail && ring_more(&tw->ring, ts);
 		twheel_end(tw, now, news);
 		if (i == nr)
 			break;

@@ -173,13 +173,13 @@ static void twheel_program(struct twheel *tw, u64 now)
 static unsigned int twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
 {
 	u32 handled = tw->ring.handled;
-	bool news = tw->timers.news;
 
 	lockdep_assert_held(&tw->lock);
-	tw->timers.news = false;
 	if (tw->ring.header)
-		news = ring_post(&tw->ring, &tw->timers, now, most);
-	tw->untold |= news;
+		tw->untold |= ring_post(&tw->ring, &tw->timers, now, most);
+	else
+		tw->untold |= tw->timers.news;
+	tw->timers.news = false;
 	return tw->ring.handled - handled;
 }
 
@@ -438,22 +438,24 @@ TWHEEL_PART void twheel_seek(struct twheel *tw)
  * twheel_fill_ring() - move events into the ring, as long as there are any and there is room
  * @tw: the wheel, not locked
  *
- * Each round moves some, or drops some that are stale.  A signal ends it.  Sleeps.
+ * Ends when each event that waited has been handled twice: stale ones whose time has come
+ * again go to the end of the queue first.  So who stores all the time does not keep the caller
+ * here.  A signal ends it, too.  Sleeps.
  */
 TWHEEL_PART void twheel_fill_ring(struct twheel *tw)
 {
 	unsigned int steps = UINT_MAX;
-	u32 before, waiting;
-	bool news;
-	u64 now;
+	u64 handled = 0, most = 0, now;
+	bool news, more;
 
 	do {
 		twheel_catch_up(tw, WHEEL_STEP, false, &steps);
 		now = twheel_begin(tw);
-		before = timers_expired(&tw->timers);
-		news = twheel_deliver(tw, now, WHEEL_STEP);
-		waiting = timers_expired(&tw->timers);
+		most = most ?: 2ULL * timers_expired(&tw->timers);
+		handled += twheel_hand_on(tw, now, WHEEL_STEP);
+		news = twheel_tell_news(tw);
+		more = twheel_can_post(tw);
 		twheel_end(tw, now, news);
 		cond_resched();
-	} while (waiting && waiting < before && !signal_pending(current));
+	} while (more && handled < most && !signal_pending(current));
 }
