@@ -54,8 +54,11 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 	}
 }
 
-/* Carry out at most COPY_MAX operations; each gets its result. */
-static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
+/*
+ * Carry out at most COPY_MAX operations; each gets its result.  Returns whether there are events
+ * that the consumer of a ring may have called for, and none of them was moved.
+ */
+static bool twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
 {
 	struct timers *ts = &tw->timers;
 	struct timers_need need = {};
@@ -75,10 +78,13 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 			if (ret == -EAGAIN)
 				break;
 			ops[i].result = ret;
+			/* An id may be free now that the search for one has passed. */
+			if (ops[i].id != TWHEEL_ID_ANY)
+				need.searched = 0;
 		}
 		/* No more than a step in all. */
 		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
-		more = tw->ring.header && tw->ring.tail == tail && ring_more(&tw->ring, ts);
+		more = tw->ring.tail == tail && twheel_ring_is_behind(tw, now);
 		twheel_end(tw, now, news);
 		if (i == nr)
 			break;
@@ -86,9 +92,7 @@ static void twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 		if (ret)
 			ops[i++].result = ret;
 	}
-	/* Stale events are in front of those that the consumer calls for. */
-	if (more)
-		twheel_fill_ring(tw);
+	return more;
 }
 
 /* Which of the operations leave the id to the kernel, as bits. */
@@ -126,7 +130,8 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 	if (op->opcode)
 		return -EINVAL;
 	op->opcode = opcode;
-	twheel_do_ops(tw, op, 1);
+	if (twheel_do_ops(tw, op, 1))
+		twheel_fill_ring(tw, 1);
 	op->opcode = 0;
 	return op->result;
 }
@@ -207,6 +212,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	const size_t size = sizeof(struct twheel_op);
 	struct twheel_op *ops;
 	unsigned int nr, told;
+	bool more = false;
 	u64 chosen;
 
 	if (submit->flags)
@@ -219,7 +225,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	submit->failed = 0;
 	if (!submit->nr) {
 		if (twheel_has_ring(tw))
-			twheel_fill_ring(tw);
+			twheel_fill_ring(tw, TWHEEL_MAX_RING);
 		return 0;
 	}
 	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_BRIEF);
@@ -234,7 +240,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 		if (!nr)
 			break;
 		chosen = chosen_ids(ops, nr);
-		twheel_do_ops(tw, ops, nr);
+		more = twheel_do_ops(tw, ops, nr);
 		told = write_results(array, ops, nr);
 		/* Only if the array was unmapped meanwhile. */
 		if (unlikely(told < nr))
@@ -247,6 +253,8 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
 
 	kfree(ops);
+	if (more)
+		twheel_fill_ring(tw, 1);
 	return submit->done ? 0 : -EFAULT;
 }
 
@@ -588,9 +596,12 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 		tw->words_first = setup->words_first;
 		tw->words_nr = setup->words_nr;
 		twheel_unlock(tw);
-		/* Who waits in a read is told that events go to a ring now. */
+		/*
+		 * All who wait in a read are told that events go to a ring now.  To wake one would
+		 * not do: an exclusive epoll may be the first, and it tells nobody else.
+		 */
 		if (ring.header)
-			twheel_wake(tw);
+			wake_up_interruptible_all(&tw->wait);
 	}
 	mutex_unlock(&tw->grow);
 free:

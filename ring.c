@@ -98,18 +98,14 @@ TWHEEL_PART bool ring_has_entries(const struct ring *ring)
 }
 
 /**
- * ring_more() - would another ring_post() find an event, and room for it?
+ * ring_has_room() - had the consumer left room in the ring?
  * @ring: the ring, after ring_post()
- * @ts: the timers
- *
- * If ring_post() has written nothing and this is so, stale events were in the way: who
- * has been asked for events drops the lock and calls it again.
  *
  * Return: true or false.
  */
-TWHEEL_PART bool ring_more(const struct ring *ring, const struct timers *ts)
+TWHEEL_PART bool ring_has_room(const struct ring *ring)
 {
-	return timers_expired(ts) && ring->tail - ring->head < ring->entries;
+	return ring->tail - ring->head < ring->entries;
 }
 
 /*
@@ -157,7 +153,7 @@ static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number,
  * were raised when they came into the queue, so that a consumer who sees an entry sees
  * the raised promise as well, and calls for what it arms next.
  *
- * Return: how many were written; ring_more() tells if there may be more.
+ * Return: how many were written.
  */
 TWHEEL_PART unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now,
 				   unsigned int most)

@@ -32,7 +32,7 @@ TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries);
 TWHEEL_PART void ring_free(struct ring *ring);
 TWHEEL_PART size_t ring_memory(const struct ring *ring);
 TWHEEL_PART bool ring_has_entries(const struct ring *ring);
-TWHEEL_PART bool ring_more(const struct ring *ring, const struct timers *ts);
+TWHEEL_PART bool ring_has_room(const struct ring *ring);
 TWHEEL_PART unsigned int ring_post(struct ring *ring, struct timers *ts, u64 now,
 				   unsigned int most);
 

@@ -77,7 +77,7 @@ TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock 
 /* Do events wait for the ring, in which there is room? */
 static bool twheel_can_post(const struct twheel *tw)
 {
-	return tw->ring.header && ring_more(&tw->ring, &tw->timers);
+	return tw->ring.header && ring_has_room(&tw->ring) && timers_expired(&tw->timers);
 }
 
 /* Is there work that does not wait for a time? */
@@ -435,27 +435,57 @@ TWHEEL_PART void twheel_seek(struct twheel *tw)
 }
 
 /**
+ * twheel_ring_is_behind() - are there events for the ring, in which there is room?
+ * @tw: the wheel, locked
+ * @now: what twheel_begin() has returned
+ *
+ * Return: whether it is so, found or to be found.
+ */
+TWHEEL_PART bool twheel_ring_is_behind(struct twheel *tw, u64 now)
+{
+	lockdep_assert_held(&tw->lock);
+	return tw->ring.header && ring_has_room(&tw->ring) &&
+	       (timers_expired(&tw->timers) || timers_behind(&tw->timers, now));
+}
+
+/*
+ * The steps in which each timer that is filed or due now can be handled twice: one that a store
+ * has pushed back, and that has come due again, is behind all others then.
+ */
+static u32 steps_for_all(const struct timers *ts)
+{
+	return 2 * ((timers_expired(ts) + ts->wheel.filed) / (WHEEL_STEP / 2) + 1);
+}
+
+/**
  * twheel_fill_ring() - move events into the ring, as long as there are any and there is room
  * @tw: the wheel, not locked
+ * @enough: how many entries the caller wants
  *
- * Ends when each event that waited has been handled twice: stale ones whose time has come
- * again go to the end of the queue first.  So who stores all the time does not keep the caller
- * here.  A signal ends it, too.  Sleeps.
+ * Finds what is due for that.  Who stores all the time does not keep the caller here: it ends
+ * when all timers could have been handled twice.  A signal ends it, too.  Sleeps.
  */
-TWHEEL_PART void twheel_fill_ring(struct twheel *tw)
+TWHEEL_PART void twheel_fill_ring(struct twheel *tw, u32 enough)
 {
-	unsigned int steps = UINT_MAX;
-	u64 handled = 0, most = 0, now;
+	struct timers *ts = &tw->timers;
+	u32 steps = 0, written = 0;
 	bool news, more;
 
 	do {
-		twheel_catch_up(tw, WHEEL_STEP, false, &steps);
-		now = twheel_begin(tw);
-		most = most ?: 2ULL * timers_expired(&tw->timers);
-		handled += twheel_hand_on(tw, now, WHEEL_STEP);
-		news = twheel_tell_news(tw);
-		more = twheel_can_post(tw);
+		u64 now = twheel_begin(tw);
+		bool find = timers_expired(ts) < WHEEL_STEP && timers_behind(ts, now);
+		unsigned int most = find ? WHEEL_STEP / 2 : WHEEL_STEP;
+		u32 tail = tw->ring.tail;
+
+		steps = steps ?: steps_for_all(ts);
+		if (find) {
+			timers_advance(ts, now, most);
+			tw->steps++;
+		}
+		news = twheel_deliver(tw, now, most);
+		written += tw->ring.tail - tail;
+		more = twheel_ring_is_behind(tw, now);
 		twheel_end(tw, now, news);
 		cond_resched();
-	} while (more && handled < most && !signal_pending(current));
+	} while (more && written < enough && --steps && !signal_pending(current));
 }

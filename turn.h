@@ -25,6 +25,7 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy,
 TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
 				 unsigned int *steps);
 TWHEEL_PART void twheel_seek(struct twheel *tw);
-TWHEEL_PART void twheel_fill_ring(struct twheel *tw);
+TWHEEL_PART bool twheel_ring_is_behind(struct twheel *tw, u64 now);
+TWHEEL_PART void twheel_fill_ring(struct twheel *tw, u32 enough);
 
 #endif /* TWHEEL_TURN_H */

@@ -331,7 +331,7 @@ struct twheel_entry {
  * n stands at n modulo @entries, behind TWHEEL_RING_HEADER bytes.  A consumer
  * that finds the ring empty executes a full barrier after its store of @head, and
  * loads @waiting; if that is not 0 it makes a call: any submit (with @nr 0, if there
- * is nothing to do), or poll().
+ * is nothing to do), or poll().  epoll_wait() is no such call.
  */
 struct twheel_ring {
 	__u32		tail;
