@@ -4,7 +4,9 @@
  *
  * Whatever a stranger can make long gives way and looks at signals after each
  * step, and has done something for good in each.  But an arm that is to move a timer with a
- * word begins anew when a store comes between: then it is the store that was done.
+ * word begins anew when a store comes between: then it is the store that was done.  And an arm
+ * without an id searches to the end, because half a search is for nothing: a signal ends a
+ * submit behind it.
  */
 #include <linux/capability.h>
 #include <linux/nospec.h>
@@ -55,15 +57,17 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 }
 
 /*
- * Carry out at most COPY_MAX operations; each gets its result.  Returns whether there are events
- * that the consumer of a ring may have called for, and none of them was moved.
+ * Carry out at most COPY_MAX operations; each gets its result.  Returns how many were, which are
+ * fewer if a signal came after the first.  Sets @more if there are events that the consumer of a
+ * ring may have called for, and none of them was moved.
  */
-static bool twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
+static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr,
+				  bool *more)
 {
 	struct timers *ts = &tw->timers;
 	struct timers_need need = {};
-	bool news, more = false;
 	unsigned int i = 0;
+	bool news;
 	u32 tail;
 	u64 now;
 	int ret;
@@ -78,21 +82,21 @@ static bool twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int
 			if (ret == -EAGAIN)
 				break;
 			ops[i].result = ret;
-			/* An id may be free now that the search for one has passed. */
-			if (ops[i].id != TWHEEL_ID_ANY)
+			/* What was cancelled is free now, and the search may have passed it. */
+			if (!ret && !ops[i].deadline)
 				need.searched = 0;
 		}
 		/* No more than a step in all. */
 		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
-		more = tw->ring.tail == tail && twheel_ring_is_behind(tw, now);
+		*more = tw->ring.tail == tail && twheel_ring_is_behind(tw, now);
 		twheel_end(tw, now, news);
-		if (i == nr)
+		if (i == nr || (i && signal_pending(current)))
 			break;
 		ret = memory_grow(tw, &need);
 		if (ret)
 			ops[i++].result = ret;
 	}
-	return more;
+	return i;
 }
 
 /* Which of the operations leave the id to the kernel, as bits. */
@@ -127,10 +131,13 @@ static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
 
 static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 {
+	bool more;
+
 	if (op->opcode)
 		return -EINVAL;
 	op->opcode = opcode;
-	if (twheel_do_ops(tw, op, 1))
+	twheel_do_ops(tw, op, 1, &more);
+	if (more)
 		twheel_fill_ring(tw, 1);
 	op->opcode = 0;
 	return op->result;
@@ -211,7 +218,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	struct twheel_op __user *array = u64_to_user_ptr(submit->ops);
 	const size_t size = sizeof(struct twheel_op);
 	struct twheel_op *ops;
-	unsigned int nr, told;
+	unsigned int nr, done, told;
 	bool more = false;
 	u64 chosen;
 
@@ -240,11 +247,11 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 		if (!nr)
 			break;
 		chosen = chosen_ids(ops, nr);
-		more = twheel_do_ops(tw, ops, nr);
-		told = write_results(array, ops, nr);
+		done = twheel_do_ops(tw, ops, nr, &more);
+		told = write_results(array, ops, done);
 		/* Only if the array was unmapped meanwhile. */
-		if (unlikely(told < nr))
-			twheel_undo(tw, ops + told, nr - told, chosen >> told);
+		if (unlikely(told < done))
+			twheel_undo(tw, ops + told, done - told, chosen >> told);
 		for (unsigned int i = 0; i < told; i++)
 			submit->failed += ops[i].result < 0;
 		submit->done += told;

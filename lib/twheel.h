@@ -394,10 +394,11 @@ int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *t
  * @timers: where to write what they were
  * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
  *
- * A timer whose event another thread is taking by a read at that moment is not found, and if it is
- * periodic, it is armed again behind that: who wants all gone stops the others first, or drains
- * once more.  With an event ring, other threads that take events wait while it looks for the next
- * 128 timers, which with 4 million ids and few that are armed takes a tenth of a second.
+ * A timer whose event another thread is taking by a read at that moment, or that another drain
+ * holds, is not found, and if it is periodic, it is armed again behind the read: who wants all
+ * gone stops the others first, or drains once more.  With an event ring, other threads that take
+ * events wait while it looks for the next 128 timers, which with 4 million ids and few that are
+ * armed takes a tenth of a second.
  *
  * Return: how many, 0 at the end, or a negative errno.
  */

@@ -51,7 +51,7 @@
  * ESTALE     the generation given is not the timer's: it was armed again, or has given
  *            back its memory; not with TWHEEL_ARM_STORED
  * ENOSPC     every id of the wheel is in use; also that of a timer which was cancelled by a
- *            store while a read holds its event
+ *            store while a read or a drain holds it
  * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call; until that has succeeded a wheel counts for nobody, or
@@ -484,12 +484,14 @@ struct twheel_timer {
  * @done: out: entries written; 0 means that the end is reached
  * @reserved: 0
  *
- * In order of ids.  A timer whose event a read holds at that moment is neither listed nor
- * drained.  A call may return fewer than @nr timers before the end.  One
- * that a signal ends before it has found a timer fails with EINTR, or is restarted,
- * and has written @cursor all the same: the next goes on from there.
+ * In order of ids.  A timer whose event a read holds at that moment, or that another drain
+ * does, is neither listed nor drained.  A call may return fewer than @nr timers before the
+ * end.  One that a signal ends before it has found a timer fails with EINTR, or is
+ * restarted, and has written @cursor all the same: the next goes on from there.
  * DRAIN also cancels each timer that it returns; one that could not be handed
- * over stays armed, and a call that hands over none fails with EFAULT.
+ * over stays armed, and a call that hands over none fails with EFAULT.  It holds up to 64
+ * timers while it writes them: one that comes due then, and could not be handed over, is
+ * late by as long as that took.
  */
 struct twheel_list {
 	__aligned_u64	timers;
