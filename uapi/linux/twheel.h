@@ -25,9 +25,9 @@
  * A call that fails has changed no timer, but for one case: memory to which the
  * results could be written when the call began, and can't when it ends, because
  * another thread has taken it away.  Then the call has been carried out, and fails
- * with EFAULT; a timer whose id the kernel chose is cancelled again.  What an arm has
- * got of the memory that it needs stays with the wheel, also if there is no more.  What
- * each errno means, everywhere:
+ * with EFAULT; a timer whose id the kernel chose is cancelled again, unless others have
+ * got its event or drained it by then.  What an arm has got of the memory that it needs
+ * stays with the wheel, also if there is no more.  What each errno means, everywhere:
  *
  * ========== ==================================================================
  * ENOTTY     no such ioctl
