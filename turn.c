@@ -285,7 +285,7 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	if (!tw->vain && timers_expired(&tw->timers) >= ENOUGH_UNREAD)
 		tw->turned = ktime_get_ns();
 	done += twheel_hand_on(tw, now, left);
-	/* What the ring did not want of the budget is for the timers, too. */
+	/* The part of the budget that the ring has not used is spent on finding more timers. */
 	if (tw->ring.header && done < budget) {
 		done += timers_advance(&tw->timers, now, budget - done);
 		/*
@@ -439,7 +439,7 @@ TWHEEL_PART void twheel_seek(struct twheel *tw)
  * @tw: the wheel, locked
  * @now: what twheel_begin() has returned
  *
- * Return: whether it is so, found or to be found.
+ * Return: true also if the events are due and have yet to be found.
  */
 TWHEEL_PART bool twheel_ring_is_behind(struct twheel *tw, u64 now)
 {

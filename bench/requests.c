@@ -24,8 +24,9 @@ static const struct peer *const peers[] = {
 
 #define NR_PEERS	(sizeof(peers) / sizeof(*peers))
 
-/* In which order the answers come; and until when none comes, where one should. */
+/* In which order the answers come. */
 static struct work *order;
+/* Until when the answer to an id's request stays away; 0: it comes at the id's turn. */
 static uint64_t *silent;
 static uint32_t at;
 
@@ -127,7 +128,7 @@ void bench_requests(unsigned int runs)
 	if (icount)
 		load.window *= 2;
 	pin(true);
-	/* The machine may become slower or faster meanwhile. */
+	/* The load alone is measured before and after, because the host may become slower. */
 	idle = run_alone() / 2;
 	for (size_t p = 0; p < NR_PEERS; p++)
 		keeps_up[p] = run(peers[p], windows[p]);

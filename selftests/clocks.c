@@ -339,7 +339,7 @@ TEST_F(clock, backward_with_events_unread)
 	ASSERT_EQ(POLLIN, wait_long(self->fd));
 	ASSERT_EQ(1, wheel_read(self->fd, ev, 4));
 	EXPECT_EQ(2, ev->id);
-	/* The set-back made a call vain, since when the wheel goes by ticks. */
+	/* Because of the set-back a call found nothing; after that the wheel goes by ticks. */
 	EXPECT_EQ(tick_at(at + 4 * SEC, MS_TICK), ev->fired);
 }
 

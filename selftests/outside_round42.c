@@ -133,7 +133,7 @@ TEST(a_setup_with_a_ring_ends_all_reads)
 		ASSERT_EQ(0, pthread_join(readers[i].thread, NULL));
 		EXPECT_EQ(-EOPNOTSUPP, readers[i].ret);
 	}
-	/* So does an event for who watches. */
+	/* An event in the ring ends the wait of the epoll. */
 	ASSERT_EQ(0, arm_in(fd, 0, MSEC, 0));
 	ASSERT_EQ(0, pthread_join(sleeper, NULL));
 	close(epoll);
