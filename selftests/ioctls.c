@@ -892,20 +892,12 @@ TEST_F(wheel, submit_in_order_and_past_failures)
 		TWHEEL_STATE_IDLE, TWHEEL_STATE_PENDING, TWHEEL_STATE_PENDING,
 		TWHEEL_STATE_PENDING, TWHEEL_STATE_IDLE,
 	};
-	struct twheel_submit s = {
-		.ops = (uintptr_t)ops,
-		.nr = ARRAY_SIZE(ops),
-		.op_size = sizeof(ops[0]),
-		/* Out: not read. */
-		.done = 99,
-		.failed = 99,
-	};
 	struct twheel_timer t;
+	__u32 failed;
 	int i;
 
-	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_SUBMIT, &s));
-	EXPECT_EQ(ARRAY_SIZE(ops), s.done);
-	EXPECT_EQ(5, s.failed);
+	ASSERT_EQ(ARRAY_SIZE(ops), wheel_submit(self->fd, ops, ARRAY_SIZE(ops), &failed));
+	EXPECT_EQ(5, failed);
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		EXPECT_EQ(results[i], ops[i].result)
 			TH_LOG("op %d", i);
@@ -927,6 +919,7 @@ TEST_F(wheel, submit_of_nothing)
 	struct twheel_submit s = {
 		.op_size = sizeof(struct twheel_op),
 		.done = 99,
+		.failed = 99,
 	};
 
 	EXPECT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_SUBMIT, &s));

@@ -308,11 +308,14 @@ static inline int submit_once(int fd, struct twheel_op *ops, __u32 nr,
 		.ops = (uintptr_t)ops,
 		.nr = nr,
 		.op_size = sizeof(*ops),
+		/* Out: not read. */
+		.done = 99,
+		.failed = 99,
 	};
 	int ret = wheel_ioctl(fd, TWHEEL_IOC_SUBMIT, &s);
 
 	if (failed)
-		*failed = s.failed;
+		*failed = ret ? 0 : s.failed;
 	return ret ?: (int)s.done;
 }
 
