@@ -461,9 +461,12 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op)
 	enum wheel_where where;
 	struct timer *t;
 
-	op->state = TWHEEL_STATE_IDLE;
-	if (!wheel_has(&ts->wheel, id))
-		return op->generation ? -ESTALE : 0;
+	if (!wheel_has(&ts->wheel, id)) {
+		if (op->generation)
+			return -ESTALE;
+		op->state = TWHEEL_STATE_IDLE;
+		return 0;
+	}
 	t = timer_of(ts, id);
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;

@@ -914,6 +914,47 @@ TEST_F(wheel, submit_in_order_and_past_failures)
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, 9));
 }
 
+/* An operation that fails says why, and nothing of a timer (round 45). */
+TEST_F(wheel, submit_tells_nothing_of_what_fails)
+{
+	const __u32 stale = self->before.timers[0].generation + 1;
+	const struct {
+		struct twheel_op op;
+		int error;
+	} bad[] = {
+		{ { .opcode = TWHEEL_OP_CANCEL, .id = PENDING, .generation = stale }, ESTALE },
+		{ { .opcode = TWHEEL_OP_CANCEL, .id = FREE, .generation = stale }, ESTALE },
+		{ { .opcode = TWHEEL_OP_CANCEL, .id = CAPACITY }, ERANGE },
+		{ { .opcode = TWHEEL_OP_ARM, .id = PENDING, .generation = stale, .deadline = 1 },
+		  ESTALE },
+		{ { .opcode = TWHEEL_OP_ARM, .id = PENDING, .flags = TWHEEL_ARM_NEW,
+		    .deadline = 1 }, EEXIST },
+		{ { .opcode = TWHEEL_OP_ARM, .id = FREE, .flags = TWHEEL_ARM_MOVE,
+		    .deadline = 1 }, ENOENT },
+	};
+	struct twheel_op ops[ARRAY_SIZE(bad)];
+	__u32 failed;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		ops[i] = bad[i].op;
+		ops[i].state = 77;
+	}
+	ASSERT_EQ(ARRAY_SIZE(bad), wheel_submit(self->fd, ops, ARRAY_SIZE(bad), &failed));
+	EXPECT_EQ(ARRAY_SIZE(bad), failed);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(-bad[i].error, ops[i].result)
+			TH_LOG("op %d", i);
+		EXPECT_EQ(77, ops[i].state)
+			TH_LOG("op %d", i);
+		EXPECT_EQ(bad[i].op.generation, ops[i].generation)
+			TH_LOG("op %d", i);
+		EXPECT_EQ(bad[i].op.id, ops[i].id)
+			TH_LOG("op %d", i);
+	}
+	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
+}
+
 TEST_F(wheel, submit_of_nothing)
 {
 	struct twheel_submit s = {

@@ -31,7 +31,8 @@
  *
  * ========== ==================================================================
  * ENOTTY     no such ioctl
- * EFAULT     a pointer does not lead to memory of the caller
+ * EFAULT     a pointer does not lead to memory of the caller; the cursor of a LIST
+ *            or DRAIN has not moved then
  * E2BIG      the struct is longer than this kernel's and its tail is not zero
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
@@ -44,7 +45,8 @@
  * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
  *            without CAP_SYS_RESOURCE; a mapping to execute
  * EBUSY      setup comes too late: there was one before, or an arm that took memory
- *            for its timer, also one with a deadline of 0
+ *            for its timer, also one with a deadline of 0 (one that has failed
+ *            for another reason than memory has taken none)
  * EEXIST     TWHEEL_ARM_NEW, and the timer is armed
  * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed; TWHEEL_ARM_STORED,
  *            and it has no word
@@ -54,9 +56,10 @@
  *            store while a read or a drain holds it
  * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
- *            whatever call; until that has succeeded a wheel counts for nobody, or
- *            for who was the last to try and had room for another wheel.  With
- *            TWHEEL_ID_ANY perhaps though ids are free that need no more memory
+ *            whatever call.  A wheel that nobody has tried to use counts for
+ *            nobody; if a first use fails, it counts for who tried, until somebody
+ *            else does.  An arm with TWHEEL_ID_ANY may fail so although ids are
+ *            free that would need no more memory
  * ENOMEM     no memory, or the cgroup is at its limit; not from an arm of a timer with a
  *            word, one by one, because all that it needs is there
  * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
@@ -370,7 +373,7 @@ struct twheel_ring {
  * @state: out: enum twheel_state that was found, before this call changed it; with
  *	TWHEEL_ID_ANY always TWHEEL_STATE_IDLE
  * @result: out: 0 or a negative errno.  Of use in a submit; a single call
- *	returns its error.
+ *	returns its error.  If it is negative, @id, @generation and @state are as given.
  *
  * Arming an armed timer moves it: no event of the earlier arming can be read
  * once the call has returned.
@@ -409,7 +412,7 @@ struct twheel_op {
 /*
  * The timer keeps its interval, slack, cookie and count, which must be 0 here; one that has
  * none is a one-shot.  What an idle timer keeps goes with its memory, so beside a
- * TWHEEL_IOC_TRIM use it with TWHEEL_ARM_MOVE.  Not with TWHEEL_ID_ANY.
+ * TWHEEL_IOC_TRIM use it with TWHEEL_ARM_MOVE.  Not with TWHEEL_ID_ANY (EINVAL).
  */
 #define TWHEEL_ARM_KEEP		(1U << 4)
 
