@@ -506,17 +506,7 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 	} else if (setup->clock) {
 		return -EINVAL;
 	}
-	if (!setup->tick)
-		setup->tick = TWHEEL_DEFAULT_TICK;
-	if (!setup->slots)
-		setup->slots = TWHEEL_DEFAULT_SLOTS;
-	if (!setup->capacity)
-		setup->capacity = TWHEEL_DEFAULT_CAPACITY;
-	if (setup->tick > NSEC_PER_SEC || setup->levels > TWHEEL_MAX_LEVELS ||
-	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
-		return -ERANGE;
-	setup->slots = roundup_pow_of_two(max(setup->slots, WHEEL_MIN_SLOTS));
-	return setup_check_shared(setup);
+	return timers_check_shape(setup) ?: setup_check_shared(setup);
 }
 
 /* May the caller give a wheel this shape?  Asked only of a wheel that has none yet. */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * What a timer is: the record that is kept of it, how its times become ticks, the
  * states that it can be in, and how it gets from one to the next.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * The timers of a wheel: what the calls do.  timer.h says what a timer is.
  *
@@ -68,6 +68,27 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 	ts->lone = KTIME_MAX;
 	wheel_init(&ts->wheel, capacity, levels, slots,
 		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->turned);
+}
+
+/**
+ * timers_check_shape() - fill in the defaults of a wheel's shape, and check what is given
+ * @setup: tick, levels, slots and capacity
+ *
+ * Return: 0, or -ERANGE.
+ */
+TWHEEL_PART int timers_check_shape(struct twheel_setup *setup)
+{
+	if (!setup->tick)
+		setup->tick = TWHEEL_DEFAULT_TICK;
+	if (!setup->slots)
+		setup->slots = TWHEEL_DEFAULT_SLOTS;
+	if (!setup->capacity)
+		setup->capacity = TWHEEL_DEFAULT_CAPACITY;
+	if (setup->tick > NSEC_PER_SEC || setup->levels > TWHEEL_MAX_LEVELS ||
+	    setup->slots > TWHEEL_MAX_SLOTS || setup->capacity > TWHEEL_MAX_CAPACITY)
+		return -ERANGE;
+	setup->slots = roundup_pow_of_two(max(setup->slots, WHEEL_MIN_SLOTS));
+	return 0;
 }
 
 /* Time */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The timers of a wheel: what an id means to those who call.  Arm, cancel, ask,
  * list, drain, free ids, and the way of an event from the wheel to its reader.
@@ -14,6 +14,8 @@
 
 TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int levels,
 			      unsigned int slots, u64 tick, u64 now);
+
+TWHEEL_PART int timers_check_shape(struct twheel_setup *setup);
 
 TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
 TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * The kernel's side of the words: timers that are armed by a store.
  * docs/words.md has the protocol, and why it loses nothing.

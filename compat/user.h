@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * What the parts that know no device use of the kernel, for building them in user
  * space: tests, simulators, benchmarks.
@@ -37,7 +37,8 @@ typedef __s64 s64;
 #define fatal_signal_pending(task) false
 #define prefetch(x)		__builtin_prefetch(x)
 #define prefetchw(x)		__builtin_prefetch(x, 1)
-#define static_assert		_Static_assert
+#undef static_assert
+#define static_assert(condition, ...)	_Static_assert(condition, #condition)
 /* The kernel would warn and go on.  A test ends here, and is not compiled without. */
 #ifdef NDEBUG
 #error "WARN_ON_ONCE() needs assert()"
@@ -112,6 +113,7 @@ typedef __s64 s64;
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 
 #define KTIME_MAX		((s64)INT64_MAX)
+#define NSEC_PER_SEC		1000000000L
 
 static inline int fls64(u64 x)
 {
@@ -178,9 +180,30 @@ static inline unsigned long find_next_bit(const unsigned long *map,
 	return min(word * BITS_PER_LONG + __ffs(bits), size);
 }
 
+static inline u64 mul_u32_u32(u32 a, u32 b)
+{
+	return (u64)a * b;
+}
+
+/* By halves, whose products are added up from the lowest. */
+static inline u64 mul_halves_shr(u64 a, u64 b, unsigned int shift)
+{
+	u64 low = mul_u32_u32(a, b), high = mul_u32_u32(a >> 32, b >> 32);
+	u64 one = mul_u32_u32(a, b >> 32), other = mul_u32_u32(a >> 32, b);
+	u64 middle = (low >> 32) + (u32)one + (u32)other;
+
+	low = (u32)low | middle << 32;
+	high += (one >> 32) + (other >> 32) + (middle >> 32);
+	return shift < 64 ? low >> shift | high << 1 << (63 - shift) : high >> (shift - 64);
+}
+
 static inline u64 mul_u64_u64_shr(u64 a, u64 b, unsigned int shift)
 {
+#ifdef __SIZEOF_INT128__
 	return ((__uint128_t)a * b) >> shift;
+#else
+	return mul_halves_shr(a, b, shift);
+#endif
 }
 
 static inline u64 div64_u64(u64 a, u64 b)
@@ -194,6 +217,9 @@ static inline u64 div64_u64(u64 a, u64 b)
 #define __GFP_RETRY_MAYFAIL	0
 #define __GFP_NOWARN		0
 
+/* Who has memory of another kind says so, and defines these before. */
+#ifndef COMPAT_OWN_MEMORY
+
 /* As the kernel's is for the sizes that are asked for: at the start of a cache line. */
 static inline void *kvzalloc(size_t size, int gfp)
 {
@@ -202,8 +228,6 @@ static inline void *kvzalloc(size_t size, int gfp)
 	(void)gfp;
 	return p ? memset(p, 0, size) : NULL;
 }
-
-#define __vmalloc(size, gfp)	kvzalloc(size, gfp)
 
 static inline void kvfree(void *p)
 {
@@ -223,5 +247,9 @@ static inline void free_pages_exact(void *p, size_t size)
 	(void)size;
 	free(p);
 }
+
+#endif /* COMPAT_OWN_MEMORY */
+
+#define __vmalloc(size, gfp)	kvzalloc(size, gfp)
 
 #endif /* TWHEEL_COMPAT_USER_H */

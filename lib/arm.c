@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "handle.h"
-#include "sys.h"
 
 /* Ids in use that are passed over before one is taken that never was. */
 #define SEARCH_MAX	64U
@@ -21,7 +20,7 @@ static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 			.op_size = sizeof(*ops),
 		};
 
-		ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
+		ret = twheel_call(w, TWHEEL_IOC_SUBMIT, &call);
 		if (ret == -EINTR)
 			continue;
 		if (ret) {
@@ -43,7 +42,7 @@ static int arm_stored_at_once(const struct twheel *w, struct twheel_op *op)
 {
 	op->opcode = 0;
 	op->result = 0;
-	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, op);
+	return twheel_call(w, TWHEEL_IOC_ARM, op);
 }
 
 static struct twheel_op stored_op(uint32_t id)
@@ -134,7 +133,7 @@ PUBLIC int twheel_cancel_state(const struct twheel *w, uint64_t deadline)
 /* Arm a timer; with a ring the lock is held. */
 static int arm(struct twheel *w, struct twheel_op *op)
 {
-	int ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, op);
+	int ret = twheel_call(w, TWHEEL_IOC_ARM, op);
 
 	if (!ret && w->generation)
 		w->generation[op->id] = op->generation;
@@ -148,7 +147,7 @@ PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
 	if (id < w->shared.mapped)
 		return arm_stored(w, id);
 	/* Not an id that the kernel takes for a request to choose one. */
-	return id < w->shared.capacity ? twheel_sys_ioctl(w->fd, TWHEEL_IOC_ARM, &op) : -ERANGE;
+	return id < w->shared.capacity ? twheel_call(w, TWHEEL_IOC_ARM, &op) : -ERANGE;
 }
 
 PUBLIC int twheel_cancel_slow(struct twheel *w, uint32_t id)
@@ -158,7 +157,7 @@ PUBLIC int twheel_cancel_slow(struct twheel *w, uint32_t id)
 
 	if (id >= w->shared.capacity)
 		return -ERANGE;
-	ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_CANCEL, &op);
+	ret = twheel_call(w, TWHEEL_IOC_CANCEL, &op);
 	if (ret)
 		return ret;
 	return op.state == TWHEEL_STATE_DELIVERED ? TWHEEL_STATE_IDLE : (int)op.state;
@@ -301,7 +300,7 @@ PUBLIC int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer)
 {
 	memset(timer, 0, sizeof(*timer));
 	timer->id = id;
-	return twheel_sys_ioctl(w->fd, TWHEEL_IOC_GET, timer);
+	return twheel_call(w, TWHEEL_IOC_GET, timer);
 }
 
 /* All timers */
@@ -319,7 +318,7 @@ static int list(struct twheel *w, unsigned long request, uint32_t *cursor,
 
 	/* Where a signal has ended the search, call.cursor says: there it goes on. */
 	do
-		ret = twheel_sys_ioctl(w->fd, request, &call);
+		ret = twheel_call(w, request, &call);
 	while (ret == -EINTR);
 	*cursor = call.cursor;
 	return ret ? ret : (int)call.done;

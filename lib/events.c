@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "handle.h"
-#include "sys.h"
 
 /* Events in one read: what it returns fits an int. */
 #define READ_MAX	(1U << 20)
@@ -165,7 +164,7 @@ static int call_kernel(struct twheel *w)
 		return ret;
 	}
 	pthread_mutex_unlock(&w->lock);
-	ret = twheel_sys_ioctl(w->fd, TWHEEL_IOC_SUBMIT, &call);
+	ret = twheel_call(w, TWHEEL_IOC_SUBMIT, &call);
 	twheel_lock(w);
 	return ret;
 }
@@ -361,10 +360,18 @@ static int take_from_ring(struct twheel *w, struct twheel_event *events, uint32_
 /* Has a read that brought nothing left something to find? */
 static bool again(struct twheel *w, int ret)
 {
+	if (w->fallback)
+		return false;
 	if (ret == -EINTR)
 		return true;
 	/* Only where there are words, or a clock is set back, can an event be stale. */
 	return !ret && (w->words_end || settable(w)) && twheel_sys_poll(w->fd, 0);
+}
+
+static int read_events(struct twheel *w, struct twheel_event *events, size_t size)
+{
+	return w->fallback ? fallback_read(w->fallback, events, size)
+			   : twheel_sys_read(w->fd, events, size);
 }
 
 static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t nr)
@@ -373,7 +380,7 @@ static int take_by_read(struct twheel *w, struct twheel_event *events, uint32_t 
 	int ret;
 
 	do
-		ret = twheel_sys_read(w->fd, events, nr * sizeof(*events));
+		ret = read_events(w, events, nr * sizeof(*events));
 	while (again(w, ret) && calls--);
 	return ret < 0 ? ret : ret / (int)sizeof(*events);
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "fallback.h"
+#include "sys.h"
 #include "twheel.h"
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -19,7 +21,8 @@
 /**
  * struct twheel - a handle
  * @shared: what inline functions use; does not change once it is open
- * @fd: of the wheel
+ * @fd: of the wheel; with @fallback its timerfd
+ * @fallback: the wheel, if it is in this process; NULL: it is the kernel's
  * @clock: of the wheel
  * @clock_offset: ns that the wheel's time is ahead of what this process reads of @clock
  * @batching: calls are collected until they are flushed
@@ -49,6 +52,7 @@
 struct twheel {
 	struct twheel_shared	shared;
 	int			fd;
+	struct fallback		*fallback;
 	uint32_t		clock;
 	uint64_t		clock_offset;
 	bool			batching;
@@ -68,6 +72,13 @@ struct twheel {
 	uint32_t		batch_nr;
 	struct twheel_op	batch[BATCH_MAX];
 };
+
+/* To whoever has the wheel. */
+static inline int twheel_call(const struct twheel *w, unsigned long request, void *arg)
+{
+	return w->fallback ? fallback_call(w->fallback, request, arg)
+			   : twheel_sys_ioctl(w->fd, request, arg);
+}
 
 /* Is a generation earlier than another one?  They wrap, and 0 is none: nothing is earlier. */
 static inline bool twheel_earlier(uint32_t generation, uint32_t other)

@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "handle.h"
-#include "sys.h"
 
 #define OPEN_FLAGS \
-	(TWHEEL_OPEN_FD | TWHEEL_OPEN_CLOCK | TWHEEL_OPEN_NO_WORDS | TWHEEL_OPEN_BATCH)
+	(TWHEEL_OPEN_FD | TWHEEL_OPEN_CLOCK | TWHEEL_OPEN_NO_WORDS | TWHEEL_OPEN_BATCH | \
+	 TWHEEL_OPEN_DEVICE | TWHEEL_OPEN_FALLBACK)
 
 /* Up to the last field of the first version. */
 #define OPTIONS_SIZE_MIN \
@@ -43,6 +43,9 @@ static int copy_options(struct twheel_options *to, const struct twheel_options *
 	} else if (to->fd) {
 		return -EINVAL;
 	}
+	if (to->flags & TWHEEL_OPEN_FALLBACK &&
+	    (to->path || to->flags & (TWHEEL_OPEN_FD | TWHEEL_OPEN_DEVICE)))
+		return -EINVAL;
 	return to->clock && !(to->flags & TWHEEL_OPEN_CLOCK) ? -EINVAL : 0;
 }
 
@@ -90,16 +93,9 @@ static bool is_alike(const struct twheel_setup *is, const struct twheel_setup *a
 			     (is->ring_entries / 2 < entries || is->ring_entries == RING_MIN)));
 }
 
-/*
- * Give a new wheel its shape, or ask one that has it.  One that was given the same shape
- * before is fine: who could not map it, for want of memory, asks once more.
- */
-static int shape(int fd, const struct twheel_options *options, uint64_t has,
-		 struct twheel_setup *setup)
+/* The shape that is asked for. */
+static int ask(const struct twheel_options *options, uint64_t has, struct twheel_setup *setup)
 {
-	struct twheel_setup asked;
-	int ret;
-
 	/* Also where there is none, so that a program learns it everywhere. */
 	if (options->ring_entries > TWHEEL_MAX_RING)
 		return -ERANGE;
@@ -116,6 +112,21 @@ static int shape(int fd, const struct twheel_options *options, uint64_t has,
 		setup->delivery = TWHEEL_DELIVER_RING;
 		setup->ring_entries = options->ring_entries;
 	}
+	return 0;
+}
+
+/*
+ * Give a new wheel its shape, or ask one that has it.  One that was given the same shape
+ * before is fine: who could not map it, for want of memory, asks once more.
+ */
+static int shape(int fd, const struct twheel_options *options, uint64_t has,
+		 struct twheel_setup *setup)
+{
+	struct twheel_setup asked;
+	int ret = ask(options, has, setup);
+
+	if (ret)
+		return ret;
 	asked = *setup;
 	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_SETUP, setup);
 	if (ret != -EBUSY)
@@ -197,14 +208,35 @@ static void destroy(struct twheel *w)
 		twheel_sys_unmap(w->shared.words, w->words_size);
 	if (w->ring_size)
 		twheel_sys_unmap(w->shared.ring, w->ring_size);
+	if (w->fallback)
+		fallback_close(w->fallback);
 	pthread_mutex_destroy(&w->lock);
 	pthread_mutex_destroy(&w->door);
 	free(w->generation);
 	free(w);
 }
 
+static struct twheel *create(int fd, const struct twheel_options *options,
+			     const struct twheel_setup *setup)
+{
+	struct twheel *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	pthread_mutex_init(&w->door, NULL);
+	pthread_mutex_init(&w->lock, NULL);
+	w->fd = fd;
+	w->clock = setup->flags & TWHEEL_SETUP_CLOCK ? setup->clock : CLOCK_MONOTONIC;
+	w->clock_offset = (uint64_t)setup->clock_offset;
+	w->batching = options->flags & TWHEEL_OPEN_BATCH;
+	w->shared.capacity = setup->capacity;
+	w->fresh = setup->capacity;
+	w->search = setup->capacity;
+	return w;
+}
+
 /* A handle for an open file. */
-static int create(struct twheel **out, int fd, const struct twheel_options *options)
+static int open_file(struct twheel **out, int fd, const struct twheel_options *options)
 {
 	struct twheel_setup setup;
 	struct twheel *w;
@@ -220,21 +252,47 @@ static int create(struct twheel **out, int fd, const struct twheel_options *opti
 	ret = shape(fd, options, has, &setup);
 	if (ret)
 		return ret;
-	w = calloc(1, sizeof(*w));
+	w = create(fd, options, &setup);
 	if (!w)
 		return -ENOMEM;
-	pthread_mutex_init(&w->door, NULL);
-	pthread_mutex_init(&w->lock, NULL);
-	w->fd = fd;
-	w->clock = setup.flags & TWHEEL_SETUP_CLOCK ? setup.clock : CLOCK_MONOTONIC;
-	w->clock_offset = (uint64_t)setup.clock_offset;
-	w->batching = options->flags & TWHEEL_OPEN_BATCH;
-	w->shared.capacity = setup.capacity;
-	w->fresh = setup.capacity;
-	w->search = setup.capacity;
 	ret = furnish(w, &setup, has);
 	if (ret) {
 		destroy(w);
+		return ret;
+	}
+	*out = w;
+	return 0;
+}
+
+/* A handle for a wheel in this process. */
+static int open_fallback(struct twheel **out, const struct twheel_options *options)
+{
+	const bool words = ATOMIC_WORDS && !(options->flags & TWHEEL_OPEN_NO_WORDS);
+	struct twheel_setup setup;
+	struct fallback *fallback;
+	struct twheel *w;
+	int ret, fd;
+
+	ret = ask(options, words ? TWHEEL_FEATURE_WORDS : 0, &setup);
+	if (ret)
+		return ret;
+	fd = fallback_open(&fallback, &setup);
+	if (fd < 0)
+		return fd;
+	w = create(fd, options, &setup);
+	if (!w) {
+		fallback_close(fallback);
+		twheel_sys_close(fd);
+		return -ENOMEM;
+	}
+	w->fallback = fallback;
+	w->shared.words = fallback_words(fallback);
+	w->shared.mapped = setup.words_nr;
+	w->words_end = setup.words_nr;
+	ret = twheel_fork_add(w);
+	if (ret) {
+		destroy(w);
+		twheel_sys_close(fd);
 		return ret;
 	}
 	*out = w;
@@ -251,7 +309,7 @@ PUBLIC int twheel_open(struct twheel **out, const struct twheel_options *options
 	if (ret)
 		return ret;
 	if (o.flags & TWHEEL_OPEN_FD) {
-		ret = create(&w, o.fd, &o);
+		ret = open_file(&w, o.fd, &o);
 		if (ret)
 			return ret;
 		ret = twheel_sys_set_nonblocking(o.fd);
@@ -261,10 +319,14 @@ PUBLIC int twheel_open(struct twheel **out, const struct twheel_options *options
 			*out = w;
 		return ret;
 	}
+	if (o.flags & TWHEEL_OPEN_FALLBACK)
+		return open_fallback(out, &o);
 	fd = twheel_sys_open(o.path ? o.path : "/dev/twheel");
+	if (fd == -ENODEV && !o.path && !(o.flags & TWHEEL_OPEN_DEVICE))
+		return open_fallback(out, &o);
 	if (fd < 0)
 		return fd;
-	ret = create(out, fd, &o);
+	ret = open_file(out, fd, &o);
 	if (ret)
 		twheel_sys_close(fd);
 	return ret;
@@ -294,7 +356,8 @@ PUBLIC int twheel_fd(const struct twheel *w)
 PUBLIC unsigned int twheel_has(const struct twheel *w)
 {
 	return (w->shared.mapped ? TWHEEL_HAS_WORDS : 0) |
-	       (w->shared.ring ? TWHEEL_HAS_RING : 0);
+	       (w->shared.ring ? TWHEEL_HAS_RING : 0) |
+	       (w->fallback ? TWHEEL_HAS_FALLBACK : 0);
 }
 
 PUBLIC uint32_t twheel_capacity(const struct twheel *w)

@@ -28,6 +28,21 @@ extern "C" {
  * can return what <linux/twheel.h> lists for it.  A call that fails has changed
  * nothing, unless said otherwise.
  *
+ * Where there is no device (another kernel, a container, a laptop), twheel_open() gives a
+ * fallback instead: a wheel in this process, with the same functions, with words, and with the
+ * same promises, but for these.  It ends with the process and the children that it has by fork(),
+ * and goes neither through exec, nor to others, nor into another time namespace.  Only calls turn
+ * it: a timer is found by who takes events or waits for them (or arms one that is due), so
+ * twheel_cancel_tell() says TWHEEL_STATE_PENDING until somebody has, and while nobody calls,
+ * nothing comes.  There is no event ring.  Its memory is the process's own, for all ids at once,
+ * and no quota counts it; any user may have any tick.  Where these pages speak of a system call,
+ * it takes a lock, and sets a timerfd if the timer is sooner than all others; by CLOCK_TAI it is
+ * late where adjtimex(2) changes what TAI is ahead, until the next call.  A process that ends
+ * inside a call (it is killed, or a thread is in one at exit or exec), while others share the
+ * wheel, leaves it of no use to them: what is more than a store says -ENOTRECOVERABLE.  Nobody
+ * but twheel_wait() tells that somebody else has closed the file descriptor.  twheel_has() tells
+ * which it is, and who wants no fallback opens with TWHEEL_OPEN_DEVICE.
+ *
  * Threads: any function may be called by any thread at any time, but for
  * twheel_extend(), which needs a timer that is this thread's alone, and
  * twheel_close().  A thread may be cancelled (pthread_cancel(), but not at any
@@ -93,7 +108,7 @@ const char *twheel_version(void);
  * struct twheel_options - what wheel to open
  * @size: sizeof(struct twheel_options); the struct can grow at its end
  * @flags: TWHEEL_OPEN_*
- * @path: of the device; NULL: /dev/twheel
+ * @path: of the device; NULL: /dev/twheel, or a fallback if that is not there
  * @fd: with TWHEEL_OPEN_FD: the wheel; else 0
  * @clock: with TWHEEL_OPEN_CLOCK: CLOCK_MONOTONIC or another that the kernel has;
  *	else 0: CLOCK_MONOTONIC
@@ -103,7 +118,7 @@ const char *twheel_version(void);
  *	TWHEEL_DEFAULT_CAPACITY.  With words, the kernel's memory for all of them
  *	is taken at once, or if it is not there, nothing is.
  * @ring_entries: of the event ring, at most TWHEEL_MAX_RING; 0: events are read.
- *	They are read all the same where there are no words.
+ *	They are read all the same where there are no words, and from a fallback.
  *
  * All that is 0 or not given stands for the default.
  */
@@ -130,6 +145,10 @@ struct twheel_options {
 #define TWHEEL_OPEN_NO_WORDS	(1U << 2)
 /* Collect the calls that stores need, see twheel_flush(). */
 #define TWHEEL_OPEN_BATCH	(1U << 3)
+/* Where there is no device, fail: a fallback will not do.  A @path says the same. */
+#define TWHEEL_OPEN_DEVICE	(1U << 4)
+/* A fallback, also where there is a device. */
+#define TWHEEL_OPEN_FALLBACK	(1U << 5)
 
 /**
  * twheel_open() - open a wheel
@@ -143,14 +162,14 @@ struct twheel_options {
  * If it fails, an @fd given is still the caller's.
  *
  * Return: 0;
- * -ENODEV: there is no device;
+ * -ENODEV: there is no device, and TWHEEL_OPEN_DEVICE or a path is given;
  * -EACCES: not permitted to open it; or @fd is not open for reading and writing, which
  * words need;
  * -EBADF: @fd is not open;
  * -ENOTTY: @fd or @path is not a wheel;
  * -EPROTO: the kernel's twheel has another version of the ABI;
- * -EINVAL: no valid size; with TWHEEL_OPEN_FD a path is given; or a clock or @fd without
- * its flag;
+ * -EINVAL: no valid size; with TWHEEL_OPEN_FD a path is given; with TWHEEL_OPEN_FALLBACK that, a
+ * path or TWHEEL_OPEN_DEVICE; or a clock or @fd without its flag;
  * -E2BIG: the options are those of a newer library, and used;
  * -EOPNOTSUPP: an unknown flag or clock, or @fd is a wheel with an event ring
  * and there are no words here;
@@ -189,6 +208,8 @@ int twheel_fd(const struct twheel *w);
 /* What twheel_has() tells. */
 #define TWHEEL_HAS_WORDS	(1U << 0)
 #define TWHEEL_HAS_RING		(1U << 1)
+/* The wheel is in this process, and not the kernel's. */
+#define TWHEEL_HAS_FALLBACK	(1U << 2)
 
 /**
  * twheel_has() - what a wheel works with
@@ -300,7 +321,7 @@ int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr);
  * twheel_get() - tell about a timer
  * @w: the handle
  * @id: the timer
- * @timer: where to write what is known
+ * @timer: where to write what is known; nothing of it is read
  *
  * A system call.  With an event ring the count is that of before, if another thread is taking the
  * timer's event.
@@ -386,7 +407,8 @@ int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int6
  * that were looked at.  As with twheel_drain(), a timer whose event is being read is not found.
  * With an event ring the count is that of before, as with twheel_get().
  *
- * Return: how many, 0 at the end, or a negative errno.
+ * Return: how many, 0 at the end, or a negative errno;
+ * -EINVAL, -EOVERFLOW: @nr is 0, or too large.
  */
 int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr);
 
@@ -403,7 +425,8 @@ int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *t
  * events wait while it looks for the next 128 timers, which with 4 million ids and few that are
  * armed takes 0.9 thousand million instructions, a part of a second.
  *
- * Return: how many, 0 at the end, or a negative errno.
+ * Return: how many, 0 at the end, or a negative errno;
+ * -EINVAL, -EOVERFLOW: @nr is 0, or too large.
  */
 int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr);
 

@@ -84,9 +84,28 @@ static void others(void)
 	tap(good, "so do container_of and WARN_ON_ONCE");
 }
 
+/* Machines of 32 bits have no product of 128. */
+static void products(void)
+{
+	u64 a = 1, b = ~0ULL;
+	bool good = true;
+
+	for (unsigned int i = 0; i < 100000; i++) {
+		unsigned int shift = i % 128;
+
+		a = a * 6364136223846793005ULL + 1442695040888963407ULL;
+		b ^= a << i % 64;
+		good &= mul_halves_shr(a, b, shift) == mul_u64_u64_shr(a, b, shift);
+		good &= mul_halves_shr(a >> i % 64, ~0ULL, 64) ==
+			mul_u64_u64_shr(a >> i % 64, ~0ULL, 64);
+	}
+	tap(good, "a product by halves is that of the whole");
+}
+
 void user_cases(void)
 {
 	comparisons();
 	accesses();
 	others();
+	products();
 }

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "kernel.h"
@@ -11,6 +12,7 @@
 
 #define FILES		16U
 #define FIRST_FD	100
+#define FIRST_ALARM	200
 
 #define WORDS_OFFSET	0x10000000ULL
 #define RING_OFFSET	0x20000000ULL
@@ -63,9 +65,14 @@ struct kernel kernel;
 
 /* Which of them are open changes under the lock. */
 static struct file files[FILES];
+/* Which timerfds are open, and from when on each is readable: that, children share. */
+static bool alarm_open[FILES];
+static uint64_t *alarms;
 static pthread_mutex_t files_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t clock_now;
 static unsigned int mappings;
+/* Memory that is mapped for real. */
+static void *memory[FILES];
 
 static void count(unsigned long *what)
 {
@@ -645,12 +652,29 @@ static bool readable(struct wheel *wheel, uint64_t *next)
 	return is;
 }
 
+static uint64_t *alarm_of(int fd)
+{
+	unsigned int nr = (unsigned int)(fd - FIRST_ALARM);
+
+	return nr < FILES && __atomic_load_n(&alarm_open[nr], __ATOMIC_RELAXED) ? &alarms[nr]
+										: NULL;
+}
+
+static bool file_readable(int fd, uint64_t *next)
+{
+	uint64_t *alarm = alarm_of(fd);
+
+	if (!alarm)
+		return readable(wheel_of(fd), next);
+	*next = __atomic_load_n(alarm, __ATOMIC_SEQ_CST);
+	return *next <= kernel_now();
+}
+
 int twheel_sys_poll(int fd, int64_t timeout)
 {
-	struct wheel *wheel = wheel_of(fd);
 	uint64_t end = timeout < 0 ? UINT64_MAX : kernel_now() + (uint64_t)timeout, next;
 
-	while (!readable(wheel, &next)) {
+	while (!file_readable(fd, &next)) {
 		if (kernel.interrupt && timeout) {
 			kernel.interrupt = false;
 			return -EINTR;
@@ -696,6 +720,8 @@ int twheel_sys_open(const char *path)
 	struct wheel *wheel;
 	int fd;
 
+	if (kernel.open_error)
+		return kernel.open_error;
 	if (strcmp(path, "/dev/twheel"))
 		return -ENODEV;
 	wheel = aligned_alloc(64, (sizeof(*wheel) + 63) / 64 * 64);
@@ -709,10 +735,42 @@ int twheel_sys_open(const char *path)
 	return fd;
 }
 
+int twheel_sys_timer(uint32_t clock)
+{
+	int fd = kernel.timer_error;
+
+	(void)clock;
+	pthread_mutex_lock(&files_lock);
+	for (unsigned int i = 0; i < FILES && !fd; i++) {
+		if (__atomic_load_n(&alarm_open[i], __ATOMIC_RELAXED))
+			continue;
+		__atomic_store_n(&alarm_open[i], true, __ATOMIC_RELAXED);
+		alarms[i] = UINT64_MAX;
+		fd = FIRST_ALARM + (int)i;
+	}
+	pthread_mutex_unlock(&files_lock);
+	return fd;
+}
+
+void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+{
+	(void)clock;
+	count(&kernel.calls);
+	if (kernel.in_timer_set)
+		kernel.in_timer_set();
+	__atomic_store_n(alarm_of(fd), when >= INT64_MAX ? UINT64_MAX : when,
+			 __ATOMIC_SEQ_CST);
+}
+
 void twheel_sys_close(int fd)
 {
-	struct file *file = &files[fd - FIRST_FD];
+	struct file *file;
 
+	if (alarm_of(fd)) {
+		__atomic_store_n(&alarm_open[fd - FIRST_ALARM], false, __ATOMIC_RELAXED);
+		return;
+	}
+	file = &files[fd - FIRST_FD];
 	pthread_mutex_lock(&files_lock);
 	if (!--file->wheel->users) {
 		pthread_mutex_destroy(&file->wheel->lock);
@@ -732,7 +790,7 @@ unsigned int kernel_open_files(void)
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < FILES; i++)
-		nr += !!files[i].wheel;
+		nr += !!files[i].wheel + alarm_open[i];
 	return nr;
 }
 
@@ -788,11 +846,36 @@ int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 	return 0;
 }
 
+int twheel_sys_memory(size_t size, void **at)
+{
+	unsigned int i = 0;
+
+	if (kernel.map_error)
+		return kernel.map_error;
+	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
+	if (*at == MAP_FAILED)
+		return -errno;
+	pthread_mutex_lock(&files_lock);
+	while (memory[i])
+		i++;
+	memory[i] = *at;
+	mappings++;
+	pthread_mutex_unlock(&files_lock);
+	return 0;
+}
+
 void twheel_sys_unmap(void *at, size_t size)
 {
-	(void)at;
-	(void)size;
+	pthread_mutex_lock(&files_lock);
+	for (unsigned int i = 0; i < FILES; i++) {
+		if (memory[i] != at)
+			continue;
+		munmap(at, size);
+		memory[i] = NULL;
+	}
 	mappings--;
+	pthread_mutex_unlock(&files_lock);
 }
 
 uint64_t twheel_sys_now(uint32_t clock)
@@ -830,7 +913,9 @@ static void after_fork(void)
 
 __attribute__((constructor(101))) static void prepare_for_forks(void)
 {
-	if (pthread_atfork(before_fork, after_fork, after_fork))
+	alarms = mmap(NULL, FILES * sizeof(*alarms), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (alarms == MAP_FAILED || pthread_atfork(before_fork, after_fork, after_fork))
 		abort();
 }
 
@@ -839,6 +924,7 @@ void kernel_boot(uint64_t features)
 	for (unsigned int i = 0; i < FILES; i++)
 		if (files[i].wheel)
 			twheel_sys_close(FIRST_FD + (int)i);
+	memset(alarm_open, 0, sizeof(alarm_open));
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.features = features;
 	kernel.abi = TWHEEL_ABI;

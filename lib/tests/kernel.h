@@ -22,7 +22,9 @@
  * @features: TWHEEL_FEATURE_*
  * @abi: what it says of itself
  * @ring_min: entries that a ring has at least
+ * @open_error: what to open the device returns
  * @map_error: what every mmap returns
+ * @timer_error: what to make a timerfd returns
  * @words_error: what every setup with words returns
  * @submit_max: operations in one submit, as if a signal came; 0: all
  * @submit_error: what the next submit returns, once
@@ -35,6 +37,7 @@
  * @after_get: called after it
  * @in_drain: called by the next DRAIN, once, before it has looked
  * @in_submit: the same of a SUBMIT
+ * @in_timer_set: called when a timerfd is set
  * @generations: by so many the generation of a timer goes on with each arm; 0: by one
  * @interrupt: the next poll finds a signal
  * @threads: others move the time: a poll waits for that
@@ -50,7 +53,9 @@ struct kernel {
 	uint64_t	features;
 	uint32_t	abi;
 	uint32_t	ring_min;
+	int		open_error;
 	int		map_error;
+	int		timer_error;
 	int		words_error;
 	uint32_t	submit_max;
 	int		submit_error;
@@ -63,6 +68,7 @@ struct kernel {
 	void		(*after_get)(void);
 	void		(*in_drain)(void);
 	void		(*in_submit)(void);
+	void		(*in_timer_set)(void);
 	uint32_t	generations;
 	bool		interrupt;
 	bool		threads;

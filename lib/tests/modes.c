@@ -4,6 +4,8 @@
 
 #include "modes.h"
 
+#define FALLBACK	TWHEEL_OPEN_FALLBACK
+
 const struct mode modes[MODES] = {
 	{ "ring", RING, 64, 0, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
 	{ "ring, batch", RING, 64, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
@@ -12,6 +14,10 @@ const struct mode modes[MODES] = {
 	{ "words, no ring", WORDS, 64, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS },
 	{ "calls", 0, 64, TWHEEL_OPEN_BATCH, 0 },
 	{ "calls by choice", RING, 64, TWHEEL_OPEN_NO_WORDS, 0 },
+	{ "fallback", RING, 64, FALLBACK, TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
+	{ "fallback, batch", 0, 0, FALLBACK | TWHEEL_OPEN_BATCH,
+	  TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
+	{ "fallback, calls", 0, 0, FALLBACK | TWHEEL_OPEN_NO_WORDS, TWHEEL_HAS_FALLBACK },
 };
 
 struct twheel *open_again(const struct mode *mode, int fd)
@@ -35,6 +41,7 @@ static struct twheel *boot_by(const struct mode *mode, uint32_t flags, uint32_t 
 		.size = sizeof(options),
 		.flags = mode->flags | flags,
 		.clock = clock,
+		.tick = in_process(mode) ? 1 : 0,
 		.capacity = CAPACITY,
 		.ring_entries = mode->ring_entries,
 	};

@@ -18,9 +18,12 @@
 #define WORDS		TWHEEL_FEATURE_WORDS
 #define RING		(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING)
 
-enum { MODES = 7 };
+enum { MODES = 10 };
 
-/* What a handle is opened with, and what it has then: TWHEEL_HAS_*. */
+/*
+ * What a handle is opened with, and what it has then: TWHEEL_HAS_*.  A fallback needs nothing of
+ * the kernel; its tick is 1 ns, so that all of its times are as exact as those of the kernel here.
+ */
 struct mode {
 	const char	*name;
 	uint64_t	features;
@@ -35,6 +38,13 @@ extern const struct mode modes[MODES];
 #define ring_batch_mode	(&modes[1])
 #define small_ring_mode	(&modes[2])
 #define words_mode	(&modes[3])
+#define calls_mode	(&modes[6])
+
+/* Is the wheel in this process? */
+static inline bool in_process(const struct mode *mode)
+{
+	return mode->flags & TWHEEL_OPEN_FALLBACK;
+}
 
 /* A wheel on a kernel that has just started; ends the program if there is none. */
 struct twheel *boot(const struct mode *mode);
@@ -47,6 +57,9 @@ struct twheel *open_again(const struct mode *mode, int fd);
 void expect(struct twheel *w, uint32_t id, uint64_t deadline);
 /* For so long there is none. */
 void expect_none(struct twheel *w, uint64_t ns);
+
+/* Of test-fallback.c: what only a wheel in the process has. */
+void test_fallback(void);
 
 /* Of test-some.c: what only some modes have. */
 void test_some(void);

@@ -353,8 +353,8 @@ static void shared(void)
 	twheel_close(w);
 
 	/* By calls, a timer that is pushed back keeps what the other has said of it. */
-	w = boot(&modes[ARRAY_SIZE(modes) - 1]);
-	other = open_again(&modes[ARRAY_SIZE(modes) - 1], kernel_dup(twheel_fd(w)));
+	w = boot(calls_mode);
+	other = open_again(calls_mode, kernel_dup(twheel_fd(w)));
 	start = twheel_now(w);
 	arming = (struct twheel_arming){
 		.deadline = start + MS, .interval = MS, .count = 5, .cookie = 4,

@@ -263,28 +263,31 @@ static void test(const char *name, uint64_t features, uint32_t ring_entries, uin
 	tap_result("%s: %u threads, none lost, none stale, no other's cookie", name, OWNERS);
 }
 
-static void *open_and_close(void *unused)
+static void *open_and_close(void *options)
 {
-	struct twheel_options options = { .size = sizeof(options), .capacity = CAPACITY };
 	struct twheel *w;
 
 	for (unsigned int i = 0; i < 500; i++) {
-		CHECK(twheel_open(&w, &options) == 0);
+		CHECK(twheel_open(&w, options) == 0);
 		twheel_close(w);
 	}
-	return unused;
+	return NULL;
 }
 
-static void handles(void)
+static void handles(uint32_t flags)
 {
+	struct twheel_options options = {
+		.size = sizeof(options), .flags = flags, .capacity = CAPACITY,
+	};
 	pthread_t threads[OWNERS];
 
 	kernel_boot(0);
 	for (unsigned int i = 0; i < OWNERS; i++)
-		pthread_create(&threads[i], NULL, open_and_close, NULL);
+		pthread_create(&threads[i], NULL, open_and_close, &options);
 	for (unsigned int i = 0; i < OWNERS; i++)
 		pthread_join(threads[i], NULL);
-	tap_result("%u threads, each with handles of its own", OWNERS);
+	tap_result("%u threads, each with handles of its own%s", OWNERS,
+		   flags & TWHEEL_OPEN_FALLBACK ? ", in the process" : "");
 }
 
 int main(void)
@@ -297,6 +300,10 @@ int main(void)
 	test("words", all, 0, 0);
 	test("words, batch", all, 0, TWHEEL_OPEN_BATCH);
 	test("calls", 0, 0, 0);
-	handles();
+	test("fallback", 0, 0, TWHEEL_OPEN_FALLBACK);
+	test("fallback, batch", 0, 0, TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_BATCH);
+	test("fallback, calls", 0, 0, TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_NO_WORDS);
+	handles(0);
+	handles(TWHEEL_OPEN_FALLBACK);
 	return tap_end();
 }

@@ -78,6 +78,12 @@ static void moves(struct twheel *w)
 	expect_none(w, 100 * MS);
 }
 
+/* Is a timer found only when somebody asks for events? */
+static bool in_words_alone(const struct twheel *w)
+{
+	return twheel_has(w) == (TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS);
+}
+
 static void cancels(struct twheel *w)
 {
 	uint64_t start = twheel_now(w);
@@ -100,7 +106,9 @@ static void cancels(struct twheel *w)
 	twheel_flush(w);
 	kernel_advance(MS);
 	CHECK(twheel_cancel(w, 1) == 0);
-	CHECK(twheel_cancel_tell(w, 2) == TWHEEL_STATE_EXPIRED);
+	/* Nobody has turned a wheel in the process, so no event has come. */
+	CHECK(twheel_cancel_tell(w, 2) ==
+	      (in_words_alone(w) ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED));
 	CHECK(twheel_next(w, &event) == 1 && event.id == 3);
 	CHECK(twheel_next(w, &event) == 0);
 	CHECK(twheel_cancel_tell(w, 3) == TWHEEL_STATE_IDLE);
@@ -291,9 +299,11 @@ static void many(struct twheel *w)
 	kernel.submit_max = 0;
 	twheel_cancel(w, 10);
 	twheel_cancel(w, 12);
-	kernel.submit_error = -ENOMEM;
-	CHECK(twheel_submit_ops(w, ops, ARRAY_SIZE(ops)) == -ENOMEM);
-	CHECK(ops[0].result == -ENOMEM && ops[2].result == -ENOMEM);
+	if (!(twheel_has(w) & TWHEEL_HAS_FALLBACK)) {
+		kernel.submit_error = -ENOMEM;
+		CHECK(twheel_submit_ops(w, ops, ARRAY_SIZE(ops)) == -ENOMEM);
+		CHECK(ops[0].result == -ENOMEM && ops[2].result == -ENOMEM);
+	}
 	expect_none(w, 100 * MS);
 	CHECK(twheel_get(w, CAPACITY, timers) == -ERANGE);
 
@@ -922,20 +932,24 @@ int main(int argc, char **argv)
 			CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
 			tap_result("%s: %s", modes[m].name, same[i].what);
 		}
-		successor(&modes[m]);
 		adopted_again(&modes[m]);
-		other_time(&modes[m]);
 		set_back(&modes[m]);
 		behind_stale(&modes[m]);
-		signals(&modes[m]);
 		count_and_stale(&modes[m]);
 		periods_set_back(&modes[m]);
 		terms_are_not_kept(&modes[m]);
-		forks(&modes[m]);
-		adopted_meanwhile(&modes[m]);
 		random_program(&modes[m], 1);
 		random_program(&modes[m], (uint64_t)time(NULL));
+		/* A wheel in the process has no other time, and no other file leads to it. */
+		if (in_process(&modes[m]))
+			continue;
+		successor(&modes[m]);
+		other_time(&modes[m]);
+		signals(&modes[m]);
+		forks(&modes[m]);
+		adopted_meanwhile(&modes[m]);
 	}
+	test_fallback();
 	test_some();
 	test_open();
 	return tap_end();

@@ -22,7 +22,16 @@ struct demo {
 	bool json;
 };
 
-enum { KEY_SEED = 256, KEY_QUICK, KEY_TICK, KEY_BOUND, KEY_RECORD, KEY_JSON, KEY_NO_WORDS };
+enum {
+	KEY_SEED = 256,
+	KEY_QUICK,
+	KEY_TICK,
+	KEY_BOUND,
+	KEY_RECORD,
+	KEY_JSON,
+	KEY_NO_WORDS,
+	KEY_FALLBACK,
+};
 
 static const struct argp_option argp_options[] = {
 	{ "connections", 'n', "N", 0, "how many (4000)", 0 },
@@ -33,6 +42,8 @@ static const struct argp_option argp_options[] = {
 	{ "bound", KEY_BOUND, "DURATION", 0, "a cut later than this is missed (2s)", 0 },
 	{ "no-words", KEY_NO_WORDS, NULL, 0,
 	  "only a run with a system call for each change", 0 },
+	{ "fallback", KEY_FALLBACK, NULL, 0,
+	  "only a run with the wheel in the server's process, without /dev/twheel", 0 },
 	{ "record", KEY_RECORD, "FILE", 0, "write plan and observations, by connection", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print the result as JSON, nothing else on stdout", 0 },
 	{ 0 }
@@ -78,6 +89,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_NO_WORDS:
 		demo->run.no_words = true;
+		return 0;
+	case KEY_FALLBACK:
+		demo->run.fallback = true;
 		return 0;
 	case KEY_RECORD:
 		/* Now, not when there is something to lose. */
@@ -169,8 +183,8 @@ int main(int argc, char **argv)
 	demo.run.progress_interval = NSEC_PER_SEC / (is_terminal(stdout) ? 5 : 1);
 
 	carry_out(&demo, &demo.run);
-	/* It differs only where there are words. */
-	if (demo.run.words) {
+	/* It differs only where there are words that the kernel sees. */
+	if (demo.run.words && !demo.run.fallback) {
 		without = &demo.without;
 		make_shorter(without, &demo.run);
 		carry_out(&demo, without);

@@ -9,6 +9,8 @@
 
 static const char *how(const struct run *run)
 {
+	if (run->fallback)
+		return "with a store to memory, as --fallback asks for";
 	if (run->words)
 		return "with a store to memory that it shares with the kernel";
 	return run->no_words ? "with a system call, as --no-words asks for" :
@@ -23,17 +25,19 @@ static void print_heading(const struct run *run)
 	char min_gap[DURATION_LEN], max_gap[DURATION_LEN];
 
 	printf("%stwheel demo: %s real TCP connections, idle timeout %s, "
-	       "one kernel timer each%s\n\n",
+	       "one %stimer each%s\n\n",
 	       colour(stdout, BOLD), number(connections, schedule->connections),
-	       duration_short(timeout, schedule->timeout), colour(stdout, PLAIN));
+	       duration_short(timeout, schedule->timeout), run->fallback ? "" : "kernel ",
+	       colour(stdout, PLAIN));
 	printf("  The client opens them within %s.  Each sends a message every %s to %s,\n"
 	       "  and %s of them fall silent by a schedule recorded beforehand (seed %llu).\n"
-	       "  The server pushes a connection's timer in /dev/twheel back on every message,\n"
+	       "  The server pushes a connection's timer in %s back on every message,\n"
 	       "  %s,\n"
 	       "  and cuts the connection when its timer expires.  This takes about %s.\n\n",
 	       duration_short(ramp, schedule->ramp), duration_short(min_gap, schedule->min_gap),
 	       duration_short(max_gap, schedule->max_gap), number(silent, schedule->silent),
-	       (unsigned long long)schedule->seed, how(run),
+	       (unsigned long long)schedule->seed,
+	       run->fallback ? "its own process" : "/dev/twheel", how(run),
 	       duration_short(total, schedule->end));
 }
 
@@ -169,7 +173,9 @@ void report_table(const struct run *run)
 		       colour(stdout, PLAIN));
 		print_lateness("event taken by the server", &run->verdict.event);
 		print_lateness("connection closed", &run->verdict.close);
-		print_wheel(run);
+		/* Of one in the process there are no counters. */
+		if (!run->fallback)
+			print_wheel(run);
 	}
 	putchar('\n');
 }
@@ -303,7 +309,9 @@ static struct json_object *run_json(const struct run *run)
 	json_number(object, "socket_calls", totals->socket_calls);
 	json_object_object_add(object, "event_lateness", lateness_json(&v->event));
 	json_object_object_add(object, "cut_lateness", lateness_json(&v->close));
-	json_object_object_add(object, "stats", stats_json(&run->stats));
+	json_object_object_add(object, "fallback", json_object_new_boolean(run->fallback));
+	if (!run->fallback)
+		json_object_object_add(object, "stats", stats_json(&run->stats));
 	return object;
 }
 

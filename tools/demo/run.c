@@ -47,13 +47,16 @@ static void open_wheel(struct run *run, uint32_t files)
 {
 	struct twheel_options options = {
 		.size = sizeof(options),
-		.flags = TWHEEL_OPEN_BATCH | (run->no_words ? TWHEEL_OPEN_NO_WORDS : 0),
+		.flags = TWHEEL_OPEN_BATCH | (run->no_words ? TWHEEL_OPEN_NO_WORDS : 0) |
+			 (run->fallback ? TWHEEL_OPEN_FALLBACK : TWHEEL_OPEN_DEVICE),
 		.tick = run->tick,
 		.capacity = files,
 		.ring_entries = TWHEEL_DEFAULT_RING,
 	};
 	int err = twheel_open(&run->wheel, &options);
 
+	if (err == -ENODEV)
+		fail("%s, or see --fallback", wheel_explain(err));
 	if (err)
 		fail("%s", wheel_explain(err));
 	run->words = twheel_has(run->wheel) & TWHEEL_HAS_WORDS;

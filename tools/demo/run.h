@@ -18,6 +18,7 @@ struct run {
 	struct schedule schedule;
 	uint64_t tick;
 	uint64_t bound;
+	bool fallback;		/* the wheel in this process, without the device */
 	bool no_words;		/* a system call for each change, also where there are words */
 	bool brief;		/* not much is to be told of it */
 	void (*progress)(const struct progress *progress);

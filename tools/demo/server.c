@@ -339,9 +339,11 @@ void server_run(const struct server_config *config, const struct records *record
 		next_progress += config->progress_interval;
 	}
 	show_progress(&server);
-	err = wheel_stats(twheel_fd(config->wheel), stats);
-	if (err)
-		fail("server: stats: %s", wheel_explain(err));
+	if (!(twheel_has(config->wheel) & TWHEEL_HAS_FALLBACK)) {
+		err = wheel_stats(twheel_fd(config->wheel), stats);
+		if (err)
+			fail("server: stats: %s", wheel_explain(err));
+	}
 	end_all_sessions(&server);
 	close(server.epoll);
 	free(server.sessions);

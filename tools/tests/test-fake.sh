@@ -107,6 +107,15 @@ look stale
 [ "$status" -eq 1 ] && printf '%s\n' "$out" | grep -q 'stale events *[1-9]'
 result $? "stale events are found out: $last"
 
+out=$("$demo" --fallback --connections 200 --timeout 500ms) && status=0 || status=$?
+last=$(printf '%s\n' "$out" | tail -n 1)
+# shellcheck disable=SC2046 # two numbers
+set -- $(table 'pushed back, on a message')
+[ "$status" -eq 0 ] && expr "$last" : "$good" >/dev/null &&
+	[ $# -eq 2 ] && [ "$1" -gt 1000 ] && [ "$2" -eq 0 ] &&
+	printf '%s\n' "$out" | grep -q 'its own process'
+result $? "the demo without the device, in its own process: $last"
+
 out=$("$demo" --json --connections 20 --timeout 200ms 2>/dev/null) &&
 	printf '%s\n' "$out" | grep -Eq \
 	'^\{"good":true,"runs":\[\{"good":true,"words":true,.*\},\{"good":true,"words":false,.*\}\]\}$'
