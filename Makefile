@@ -23,6 +23,8 @@ help:
 	@echo '                    (JSON=FILE, PLOT=FILE: where to write figures and picture;'
 	@echo '                    RUNS=1: each figure once, not five times)'
 	@echo '  make shell        a shell in a guest: twheel loaded, twheel and twheel-demo there'
+	@echo '  make example NAME=survive'
+	@echo '                    tries one of examples/ in a guest with systemd'
 	@echo '  make torture      random load while processors come and go; HOURS=0.5, on the'
 	@echo '                    kernel debug unless KERNEL= says'
 	@echo '  make static       checkpatch, sparse, coccicheck, kernel-doc, gcc, cppcheck,'
@@ -124,6 +126,9 @@ bench-instructions-update:
 shell:
 	@vm/shell $(KERNEL)
 
+example:
+	@vm/example $(NAME)
+
 torture:
 	@vm/torture $(if $(findstring command,$(origin KERNEL)),$(KERNEL),debug) $(HOURS)
 
@@ -139,5 +144,5 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib install selftests abi-update figures-update \
-	fuzz demo check torture bench bench-wheel bench-instructions \
+	fuzz demo check example torture bench bench-wheel bench-instructions \
 	bench-instructions-update shell static clean distclean
