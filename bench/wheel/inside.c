@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <sys/mman.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
 #include "unit.h"
 #include "../../lib/sys.h"
 #include "inside.h"
@@ -24,6 +28,11 @@ bool inside_start(u32 capacity, u64 now)
 	shape = (struct twheel_setup){ .capacity = capacity, .tick = 1U << 20 };
 	timers_setup(ts, capacity, 0, 64, shape.tick, now);
 	return owner_add_chunks(&ts->wheel);
+}
+
+void inside_clock(u64 now)
+{
+	clock_now = now;
 }
 
 u32 inside_armed(void)
@@ -121,7 +130,33 @@ int twheel_sys_open(const char *path)
 
 void twheel_sys_close(int fd)
 {
-	(void)fd;
+	if (fd != INSIDE_FD)
+		close(fd);
+}
+
+/* A wheel in the process has a real timerfd, because to set it costs a real system call. */
+int twheel_sys_timer(uint32_t clock)
+{
+	return timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+{
+	struct itimerspec spec = {
+		.it_value.tv_sec = when >= INT64_MAX ? 0 : when / NSEC_PER_SEC,
+		.it_value.tv_nsec = when >= INT64_MAX ? 0 : when % NSEC_PER_SEC + !when,
+	};
+
+	(void)clock;
+	timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+/* And memory as it has it there. */
+int twheel_sys_memory(size_t size, void **at)
+{
+	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
+	return *at == MAP_FAILED ? -errno : 0;
 }
 
 int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
@@ -178,8 +213,8 @@ int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 
 void twheel_sys_unmap(void *at, size_t size)
 {
-	(void)at;
-	(void)size;
+	if (at != words && at != header)
+		munmap(at, size);
 }
 
 int twheel_sys_set_nonblocking(int fd)

@@ -9,8 +9,11 @@
 
 #include "loops.h"
 
-/* The only file descriptor that there is. */
+/* The only file descriptor that a device has here. */
 #define INSIDE_FD	3
+
+/* What time it is, ns; for a wheel in the process too. */
+void inside_clock(u64 now);
 
 /**
  * inside_start() - make the wheel that the next twheel_open() finds

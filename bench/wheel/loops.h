@@ -138,7 +138,7 @@ struct peer {
 
 /* The wheel by itself, a whole timer of the device's, and those beside them. */
 extern const struct peer peer_wheel, peer_timers, peer_heap, peer_heap4;
-extern const struct peer peer_libev, peer_libevent, peer_libuv;
+extern const struct peer peer_fallback, peer_libev, peer_libevent, peer_libuv;
 
 /* All that are measured, as native.c or module.c have them; NULL ends them. */
 extern const struct peer *const peers[];

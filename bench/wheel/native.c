@@ -110,7 +110,7 @@ int host_fail(const char *what, u64 figure)
 }
 
 const struct peer *const peers[] = {
-	&peer_wheel, &peer_timers, &peer_heap, &peer_heap4,
+	&peer_wheel, &peer_timers, &peer_fallback, &peer_heap, &peer_heap4,
 	&peer_libev, &peer_libevent, &peer_libuv, NULL,
 };
 

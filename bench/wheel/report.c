@@ -13,11 +13,11 @@
 
 /* In the order of the columns. */
 static const char *const columns[] = {
-	"wheel", "timers", "heap", "heap4", "libev", "libevent", "libuv",
+	"wheel", "timers", "fallback", "heap", "heap4", "libev", "libevent", "libuv",
 };
 
 /* Of those the columns that are event loops of the distribution. */
-#define LOOPS	4
+#define LOOPS	5
 
 #define MILLION		"1M over 300k ticks"
 #define FAR		"1M over 300M ticks"
@@ -98,6 +98,7 @@ static void set_goals(void)
 		      AT_MOST, goals[i].goal);
 	loop_goals("wheel");
 	loop_goals("timers");
+	loop_goals("fallback");
 	hot_goal("re-arm, random", "timers");
 	hot_goal("re-arm by cancel and arm, random", "timers");
 	ratio("by the ring, beside a read",
@@ -224,7 +225,7 @@ static void print_all(void)
 	       "  compiler    %s\n"
 	       "  libraries   %s\n"
 	       "  huge pages  %s; %s where it says 4 KiB\n"
-	       "  runs        %s; medians, and how far they are apart for the first four\n"
+	       "  runs        %s; medians, and how far they are apart for the first five\n"
 	       "  share       %s %% of one processor\n",
 	       fact_of("cpu"), fact_of("processors"), fact_of("compiler"), fact_of("libraries"),
 	       fact_of("huge pages"), fact_of("small pages"), fact_of("native runs"),
@@ -235,7 +236,8 @@ static void print_all(void)
 	printf("\nThe cost of an operation, ns\n"
 	       "Processor time. All timers one after the other, in the order it says; random\n"
 	       "deadlines. wheel: wheel.c alone. timers: a whole timer, as the device has it, with\n"
-	       "what is written and read of an operation and an event. heap: a binary one of\n"
+	       "what is written and read of an operation and an event. fallback: libtwheel without a\n"
+	       "device, in shared memory of 4 KiB pages, with all locks and calls. heap: a binary one of\n"
 	       "pointers; heap4: one of four ways with the deadlines in it; both know places. The\n"
 	       "libraries: their own timers, at a time that is told them.\n"
 	       "Fetched ahead, as TWHEEL_IOC_SUBMIT does: the timer 16 operations on, by all of them;\n"
@@ -294,6 +296,7 @@ static const struct plot_panel panels[] = {
 static const struct plot_line lines[] = {
 	{ "timers",	"twheel, a whole timer",	"#c2410c", "" },
 	{ "wheel",	"twheel's wheel alone",		"#e08a4f", "" },
+	{ "fallback",	"libtwheel without a device",	"#b0276b", "" },
 	{ "heap",	"binary heap",			"#35507a", "5 3" },
 	{ "heap4",	"heap of four ways",		"#6b8fb8", "5 3" },
 	{ "libev",	"libev",			"#2f7d4f", "" },
