@@ -370,7 +370,7 @@ static bool again(struct twheel *w, int ret)
 
 static int read_events(struct twheel *w, struct twheel_event *events, size_t size)
 {
-	return w->fallback ? fallback_read(w->fallback, events, size)
+	return w->fallback ? twheel_fallback_read(w->fallback, events, size)
 			   : twheel_sys_read(w->fd, events, size);
 }
 

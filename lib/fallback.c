@@ -311,7 +311,7 @@ static int enumerate(struct fallback *f, struct twheel_list *list, bool drain)
 	return 0;
 }
 
-int fallback_call(struct fallback *f, unsigned long request, void *arg)
+int twheel_fallback_call(struct fallback *f, unsigned long request, void *arg)
 {
 	switch (request) {
 	case TWHEEL_IOC_ARM:
@@ -363,7 +363,7 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 	return done;
 }
 
-int fallback_read(struct fallback *f, void *to, size_t size)
+int twheel_fallback_read(struct fallback *f, void *to, size_t size)
 {
 	u32 nr = min_t(size_t, size / sizeof(struct twheel_event), READ_MAX), done = 0;
 	/* Twice through all timers on all levels, and no more: who stores holds nobody up. */
@@ -460,7 +460,7 @@ static void lock_init(pthread_mutex_t *mutex)
 	pthread_mutexattr_destroy(&how);
 }
 
-int fallback_open(struct fallback **out, struct twheel_setup *setup)
+int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup)
 {
 	struct fallback *f;
 	bool settable;
@@ -490,7 +490,7 @@ int fallback_open(struct fallback **out, struct twheel_setup *setup)
 	if (!ret)
 		ret = twheel_sys_timer(setup->clock);
 	if (ret < 0) {
-		fallback_close(f);
+		twheel_fallback_close(f);
 		return ret;
 	}
 	f->fd = ret;
@@ -499,12 +499,12 @@ int fallback_open(struct fallback **out, struct twheel_setup *setup)
 	return ret;
 }
 
-void fallback_close(struct fallback *f)
+void twheel_fallback_close(struct fallback *f)
 {
 	twheel_sys_unmap(f, f->size);
 }
 
-struct twheel_word *fallback_words(struct fallback *f)
+struct twheel_word *twheel_fallback_words(struct fallback *f)
 {
 	return f->words;
 }

@@ -76,7 +76,7 @@ struct twheel {
 /* To whoever has the wheel. */
 static inline int twheel_call(const struct twheel *w, unsigned long request, void *arg)
 {
-	return w->fallback ? fallback_call(w->fallback, request, arg)
+	return w->fallback ? twheel_fallback_call(w->fallback, request, arg)
 			   : twheel_sys_ioctl(w->fd, request, arg);
 }
 

@@ -209,7 +209,7 @@ static void destroy(struct twheel *w)
 	if (w->ring_size)
 		twheel_sys_unmap(w->shared.ring, w->ring_size);
 	if (w->fallback)
-		fallback_close(w->fallback);
+		twheel_fallback_close(w->fallback);
 	pthread_mutex_destroy(&w->lock);
 	pthread_mutex_destroy(&w->door);
 	free(w->generation);
@@ -276,17 +276,17 @@ static int open_fallback(struct twheel **out, const struct twheel_options *optio
 	ret = ask(options, words ? TWHEEL_FEATURE_WORDS : 0, &setup);
 	if (ret)
 		return ret;
-	fd = fallback_open(&fallback, &setup);
+	fd = twheel_fallback_open(&fallback, &setup);
 	if (fd < 0)
 		return fd;
 	w = create(fd, options, &setup);
 	if (!w) {
-		fallback_close(fallback);
+		twheel_fallback_close(fallback);
 		twheel_sys_close(fd);
 		return -ENOMEM;
 	}
 	w->fallback = fallback;
-	w->shared.words = fallback_words(fallback);
+	w->shared.words = twheel_fallback_words(fallback);
 	w->shared.mapped = setup.words_nr;
 	w->words_end = setup.words_nr;
 	ret = twheel_fork_add(w);
