@@ -64,7 +64,7 @@ struct fallback {
 	struct timers		timers;
 };
 
-/* Whose lock this thread has, and for which the wheel allocates at the moment. */
+/* The wheel that this thread is adding memory to, with its lock held. */
 static _Thread_local struct fallback *giver;
 
 static void *give(size_t size, size_t align)
@@ -77,6 +77,7 @@ static void *give(size_t size, size_t align)
 	return (char *)giver + begin;
 }
 
+/* With the lock: the timerfd becomes readable at that time, and not before. */
 static void set(struct fallback *f, u64 when)
 {
 	f->set_for = when;

@@ -216,6 +216,7 @@ static void destroy(struct twheel *w)
 	free(w);
 }
 
+/* A handle of a wheel that has a shape; without its words and its ring. */
 static struct twheel *create(int fd, const struct twheel_options *options,
 			     const struct twheel_setup *setup)
 {

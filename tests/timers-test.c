@@ -20,7 +20,9 @@ static unsigned int exchanges;
 #include "tap.h"
 #include "tests.h"
 
-#define CAPACITY	700
+/* Three chunks, of which the last is not full. */
+#define CHUNK		WHEEL_CHUNK_TIMERS
+#define CAPACITY	(2 * CHUNK + 188)
 
 static struct timers ts;
 static u64 now;
@@ -1183,15 +1185,16 @@ static void memory_given_back(void)
 		op.generation = 0;
 		arm(&op);
 	}
-	good &= !trim(NULL) && wheel_timers_held(&ts.wheel) == 768;
-	for (u32 id = 256; id < CAPACITY; id++)
+	good &= !trim(NULL) && wheel_timers_held(&ts.wheel) == 3 * CHUNK;
+	for (u32 id = CHUNK; id < CAPACITY; id++)
 		cancel_id(id);
-	good &= trim(NULL) == 2 && wheel_timers_held(&ts.wheel) == 256;
-	good &= wheel_has(&ts.wheel, 0) && !wheel_has(&ts.wheel, 256) && !wheel_has(&ts.wheel, 699);
-	for (u32 id = 0; id < 255; id++)
+	good &= trim(NULL) == 2 && wheel_timers_held(&ts.wheel) == CHUNK;
+	good &= wheel_has(&ts.wheel, 0) && !wheel_has(&ts.wheel, CHUNK) &&
+		!wheel_has(&ts.wheel, CAPACITY - 1);
+	for (u32 id = 0; id < CHUNK - 1; id++)
 		cancel_id(id);
 	good &= !trim(NULL) && wheel_has(&ts.wheel, 0);
-	cancel_id(255);
+	cancel_id(CHUNK - 1);
 	good &= trim(NULL) == 1 && !wheel_timers_held(&ts.wheel);
 	/* What stays is the directory, and the levels. */
 	good &= ts.wheel.memory > memory && ts.wheel.memory < memory + 128 * 64 * 8;
@@ -1209,7 +1212,7 @@ static void memory_given_back(void)
 	generation = op.generation;
 	cancel_id(3);
 	good &= trim(NULL) == 1;
-	op = (struct twheel_op){ .id = 700 - 1, .deadline = now + 1000000000 };
+	op = (struct twheel_op){ .id = CAPACITY - 1, .deadline = now + 1000000000 };
 	good &= !arm(&op) && op.generation == generation + 1;
 	timer_of(&ts, op.id)->generation = ~0U / 2 + 1;
 	cancel_id(op.id);
@@ -1243,7 +1246,7 @@ static void trimmed_ids_are_found(void)
 	start(1000000);
 	good = all_chosen();
 	for (u32 id = 0; id < CAPACITY; id++)
-		if (id % 256 != 9 || id > 512)
+		if (id % CHUNK != 9 || id > 2 * CHUNK)
 			cancel_id(id);
 	good &= trim(NULL) == 1;
 	for (u32 n = 0; n < CAPACITY - 2; n++)
@@ -1257,7 +1260,7 @@ static void trimmed_ids_are_found(void)
 	tap(good, "ids whose memory was given back are chosen again");
 
 	/* Arms between the steps: the walk ends, and what it leaves is whole. */
-	good = trim(arm_far_away) == 0 && wheel_timers_held(&ts.wheel) == 768;
+	good = trim(arm_far_away) == 0 && wheel_timers_held(&ts.wheel) == 3 * CHUNK;
 	cancel_id(CAPACITY - 1);
 	good &= trim(arm_and_cancel_any) == 0 && all_chosen();
 	for (u32 id = 0; id < CAPACITY; id++)
@@ -1270,7 +1273,7 @@ static void trimmed_ids_are_found(void)
 	start_words(1000000);
 	good = !trim(NULL);
 	store(3, now + 1000000);
-	good &= !trim(NULL) && wheel_timers_held(&ts.wheel) == 768;
+	good &= !trim(NULL) && wheel_timers_held(&ts.wheel) == 3 * CHUNK;
 	tap(good, "words: their timers keep their memory");
 	end_words();
 }

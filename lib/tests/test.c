@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * libtwheel on a simulated kernel: the same answers with an event ring, with words
- * and read, and with calls alone.
+ * and read, with calls alone, and from a wheel in the process.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,8 +78,8 @@ static void moves(struct twheel *w)
 	expect_none(w, 100 * MS);
 }
 
-/* Is a timer found only when somebody asks for events? */
-static bool in_words_alone(const struct twheel *w)
+/* Does nobody find that a timer is due until somebody asks for events? */
+static bool found_by_takes_only(const struct twheel *w)
 {
 	return twheel_has(w) == (TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS);
 }
@@ -108,7 +108,7 @@ static void cancels(struct twheel *w)
 	CHECK(twheel_cancel(w, 1) == 0);
 	/* Nobody has turned a wheel in the process, so no event has come. */
 	CHECK(twheel_cancel_tell(w, 2) ==
-	      (in_words_alone(w) ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED));
+	      (found_by_takes_only(w) ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED));
 	CHECK(twheel_next(w, &event) == 1 && event.id == 3);
 	CHECK(twheel_next(w, &event) == 0);
 	CHECK(twheel_cancel_tell(w, 3) == TWHEEL_STATE_IDLE);
