@@ -4,9 +4,9 @@
  *
  * Whatever a stranger can make long gives way and looks at signals after each
  * step, and has done something for good in each.  But an arm that is to move a timer with a
- * word begins anew when a store comes between: then it is the store that was done.  And an arm
- * without an id searches to the end, because half a search is for nothing: a signal ends a
- * submit behind it.
+ * word begins anew when a store comes between: then it is the store that was done.  And the first
+ * operation of a call, an arm without an id, searches to the end, because half a search is for
+ * nothing; a signal ends a submit before an operation behind that which has to wait or search.
  */
 #include <linux/capability.h>
 #include <linux/nospec.h>
@@ -58,8 +58,9 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 
 /*
  * Carry out at most COPY_MAX operations; each gets its result.  Returns how many were, which are
- * fewer if a signal came after the first.  Sets @more if there are events that the consumer of a
- * ring may have called for, and none of them was moved.
+ * fewer if there is a signal where one behind the first needs memory or goes on searching.  Sets
+ * @more if there are events that the consumer of a ring may have called for, and none of them was
+ * moved.
  */
 static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr,
 				  bool *more)
@@ -90,7 +91,7 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
 		*more = tw->ring.tail == tail && twheel_ring_is_behind(tw, now);
 		twheel_end(tw, now, news);
-		if (i == nr || (i && signal_pending(current)))
+		if (i == nr || (i && task_sigpending(current)))
 			break;
 		ret = memory_grow(tw, &need);
 		if (ret)

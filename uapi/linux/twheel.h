@@ -553,7 +553,7 @@ struct twheel_stats {
  *
  * Frees the memory of timers that are not armed, in chunks of 256 neighbours of which
  * none is, without closing the wheel.  With it goes what TWHEEL_ARM_KEEP would keep of
- * them.  The memory of words stays.  Generations go on: no handle of an earlier arming
+ * them.  Timers with words keep their memory.  Generations go on: no handle of an earlier arming
  * fits a later one.  A signal that kills ends it, and what other threads arm meanwhile may
  * keep chunks that could be freed: call it again.
  */
