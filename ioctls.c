@@ -425,7 +425,7 @@ static int twheel_features(struct twheel *tw, union twheel_arg *arg)
 		.max_user_timers = users_max_timers(),
 		.max_user_wheels = users_max_wheels(),
 		.max_user_ring	 = users_max_ring(),
-		.features	 = HAVE_WORDS ? TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING : 0,
+		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING,
 	};
 	return 0;
 }
@@ -492,10 +492,8 @@ static int setup_check_shared(struct twheel_setup *setup)
 /* Fill in the defaults; refuse what makes no sense. */
 static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 {
-	const u32 flags = TWHEEL_SETUP_CLOCK | (HAVE_WORDS ? TWHEEL_SETUP_WORDS : 0);
-
-	if (setup->flags & ~flags || setup->delivery > TWHEEL_DELIVER_RING ||
-	    (setup->delivery == TWHEEL_DELIVER_RING && !HAVE_WORDS))
+	if (setup->flags & ~(TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS) ||
+	    setup->delivery > TWHEEL_DELIVER_RING)
 		return -EOPNOTSUPP;
 	if (setup->reserved)
 		return -EINVAL;

@@ -184,23 +184,23 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 	return ret;
 }
 
-/* A page of words, and the chunk of their timers. */
+/* A chunk of timers, and their words. */
 static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
 {
-	struct twheel_word *page = words_alloc();
+	struct twheel_word *page;
 	struct supply supply;
 	int ret;
 
-	if (!page)
-		return -ENOMEM;
-	ret = supply_take(&supply, &ts->wheel, user);
-	if (ret) {
-		words_free(page);
-		return ret;
+	if (!ts->word[id / WORDS_PER_PAGE]) {
+		page = words_alloc();
+		if (!page)
+			return -ENOMEM;
+		words_add(ts, id, page);
 	}
-	supply_give(&supply, &ts->wheel, id);
-	words_add(ts, id, page);
-	return 0;
+	ret = supply_take(&supply, &ts->wheel, user);
+	if (!ret)
+		supply_give(&supply, &ts->wheel, id);
+	return ret;
 }
 
 /**

@@ -11,26 +11,26 @@
 
 #include "ring.h"
 
-static_assert(sizeof(struct twheel_entry) * ENTRIES_PER_PAGE == WORDS_PAGE);
-static_assert(TWHEEL_RING_HEADER == WORDS_PAGE);
+static_assert(sizeof(struct twheel_entry) * ENTRIES_PER_PAGE == PAGE_SIZE);
+static_assert(sizeof(struct twheel_entry) * ENTRIES_OF_HEADER == TWHEEL_RING_HEADER);
+static_assert(TWHEEL_RING_HEADER <= PAGE_SIZE);
 
 /**
  * ring_alloc() - make an empty ring
  * @ring: all zeroes
- * @entries: a power of two, at least ENTRIES_PER_PAGE
+ * @entries: a power of two, at least RING_MIN
  *
  * Return: 0, -ENOMEM, or -EINTR after a signal that kills.  Sleeps.
  */
 TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries)
 {
-	struct twheel_ring *header;
 	int ret = -ENOMEM;
 
-	ring->page = wheel_array_alloc(entries / ENTRIES_PER_PAGE * sizeof(*ring->page));
-	if (!ring->page)
-		return -ENOMEM;
 	ring->entries = entries;
-	for (u32 i = 0; i < entries / ENTRIES_PER_PAGE; i++) {
+	ring->page = wheel_array_alloc(ring_pages(ring) * sizeof(*ring->page));
+	if (!ring->page)
+		goto fail;
+	for (u32 i = 0; i < ring_pages(ring); i++) {
 		ring->page[i] = (struct twheel_entry *)words_alloc();
 		if (!ring->page[i])
 			goto fail;
@@ -40,11 +40,8 @@ TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries)
 			goto fail;
 		}
 	}
-	header = (struct twheel_ring *)words_alloc();
-	if (!header)
-		goto fail;
-	header->entries = entries;
-	ring->header = header;
+	ring->header = (struct twheel_ring *)ring->page[0];
+	ring->header->entries = entries;
 	return 0;
 
 fail:
@@ -55,21 +52,18 @@ fail:
 /* Free a ring, or none; leaves it all zeroes.  Sleeps. */
 TWHEEL_PART void ring_free(struct ring *ring)
 {
-	for (u32 i = 0; i < ring->entries / ENTRIES_PER_PAGE; i++) {
+	for (u32 i = 0; ring->page && i < ring_pages(ring); i++) {
 		words_free(ring->page[i]);
 		cond_resched();
 	}
 	kvfree(ring->page);
-	words_free(ring->header);
 	*ring = (struct ring){};
 }
 
 /* Bytes that the ring takes. */
 TWHEEL_PART size_t ring_memory(const struct ring *ring)
 {
-	u32 pages = ring->entries / ENTRIES_PER_PAGE;
-
-	return ring->header ? (pages + 1) * WORDS_PAGE + pages * sizeof(*ring->page) : 0;
+	return ring->header ? ring_pages(ring) * (PAGE_SIZE + sizeof(*ring->page)) : 0;
 }
 
 /*
@@ -114,7 +108,6 @@ TWHEEL_PART bool ring_has_room(const struct ring *ring)
  */
 static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number, u64 now)
 {
-	const u32 at = number & (ring->entries - 1);
 	struct timer *t = timer_of(ts, id);
 	u64 overruns;
 	bool last;
@@ -125,7 +118,7 @@ static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number,
 	}
 	overruns = overruns_of(t, t->deadline, now);
 	last = !t->interval || (t->count && overruns + 1 >= t->count);
-	ring->page[at / ENTRIES_PER_PAGE][at % ENTRIES_PER_PAGE] = (struct twheel_entry){
+	*ring_entry(ring, number) = (struct twheel_entry){
 		.id		= id,
 		.generation	= t->generation,
 		.cookie		= t->cookie,

@@ -7,13 +7,16 @@
 
 #include "words.h"
 
-#define ENTRIES_PER_PAGE	((u32)(WORDS_PAGE / sizeof(struct twheel_entry)))
 #define RING_MIN		256U
+
+/* The ring is taken, and mapped, by the page; its header stands where entries could. */
+#define ENTRIES_PER_PAGE	((u32)(PAGE_SIZE / sizeof(struct twheel_entry)))
+#define ENTRIES_OF_HEADER	((u32)(TWHEEL_RING_HEADER / sizeof(struct twheel_entry)))
 
 /**
  * struct ring - the kernel's side of the event ring
- * @header: shared
- * @page: of the entries, ENTRIES_PER_PAGE to each; shared
+ * @header: at the start of the first page; NULL: there is no ring
+ * @page: ring_pages() of them, shared: the header, and behind it the entries
  * @entries: a power of two
  * @tail: entries written; what stands in @header is for the consumer only
  * @head: entries taken, as last seen
@@ -27,6 +30,20 @@ struct ring {
 	u32			head;
 	u32			handled;
 };
+
+/* How many pages a ring of so many entries takes. */
+static inline u32 ring_pages(const struct ring *ring)
+{
+	return DIV_ROUND_UP(ENTRIES_OF_HEADER + ring->entries, ENTRIES_PER_PAGE);
+}
+
+/* The place of an entry, by its number. */
+static inline struct twheel_entry *ring_entry(const struct ring *ring, u32 number)
+{
+	u32 at = ENTRIES_OF_HEADER + (number & (ring->entries - 1));
+
+	return &ring->page[at / ENTRIES_PER_PAGE][at % ENTRIES_PER_PAGE];
+}
 
 TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries);
 TWHEEL_PART void ring_free(struct ring *ring);

@@ -33,22 +33,21 @@
 
 /* Shared memory */
 
+static_assert(WORDS_OFFSET % PAGE_SIZE == 0 && RING_OFFSET % PAGE_SIZE == 0);
+
 /* The page of the wheel's file at an offset in pages, or NULL. */
 static void *twheel_page(struct twheel *tw, unsigned long at)
 {
 	const struct timers *ts = &tw->timers;
 	struct twheel_word **words = READ_ONCE(ts->word);
-	u32 pages;
 
-	if (at >= RING_OFFSET / WORDS_PAGE) {
-		at -= RING_OFFSET / WORDS_PAGE;
-		pages = 1 + tw->ring.entries / ENTRIES_PER_PAGE;
-		if (!tw->ring.header || at >= pages)
+	if (at >= RING_OFFSET / PAGE_SIZE) {
+		at -= RING_OFFSET / PAGE_SIZE;
+		if (!tw->ring.header || at >= ring_pages(&tw->ring))
 			return NULL;
-		at = array_index_nospec(at, pages);
-		return at ? (void *)tw->ring.page[at - 1] : tw->ring.header;
+		return tw->ring.page[array_index_nospec(at, ring_pages(&tw->ring))];
 	}
-	at -= WORDS_OFFSET / WORDS_PAGE;
+	at -= WORDS_OFFSET / PAGE_SIZE;
 	if (!words || at >= words_pages(ts))
 		return NULL;
 	return READ_ONCE(words[array_index_nospec(at, words_pages(ts))]);
@@ -79,7 +78,7 @@ static bool is_within(unsigned long at, unsigned long pages, unsigned long first
 /* Does the wheel have these pages of its file? */
 static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
 {
-	const unsigned long words = WORDS_OFFSET / WORDS_PAGE, ring = RING_OFFSET / WORDS_PAGE;
+	const unsigned long words = WORDS_OFFSET / PAGE_SIZE, ring = RING_OFFSET / PAGE_SIZE;
 	bool has;
 
 	twheel_lock(tw);
@@ -87,7 +86,7 @@ static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long 
 	       is_within(at, pages, words + tw->words_first / WORDS_PER_PAGE,
 			 DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE))) ||
 	      (tw->ring.header &&
-	       is_within(at, pages, ring, 1 + tw->ring.entries / ENTRIES_PER_PAGE));
+	       is_within(at, pages, ring, ring_pages(&tw->ring)));
 	twheel_unlock(tw);
 	return has;
 }
@@ -96,8 +95,6 @@ static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct twheel *tw = file->private_data;
 
-	if (!HAVE_WORDS)
-		return -ENODEV;
 	/*
 	 * Stores to a private copy would be lost.  VM_SHARED is not there where the file
 	 * was opened to be read only.

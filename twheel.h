@@ -15,13 +15,7 @@
 #include "timers.h"
 #include "users.h"
 
-/*
- * A page of words is a page: kernels with others have wheels that are used by calls
- * alone.
- */
-#define HAVE_WORDS	(PAGE_SIZE == WORDS_PAGE)
-
-/* Where they are mapped from; room for TWHEEL_MAX_CAPACITY words. */
+/* Where words and ring are mapped from; room for TWHEEL_MAX_CAPACITY words. */
 #define WORDS_OFFSET	0x10000000UL
 #define RING_OFFSET	0x20000000UL
 

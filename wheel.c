@@ -77,12 +77,8 @@ static_assert(WHEEL_LISTS <= 1 << LIST_PLACE_SHIFT);
 static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT));
 static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
-static_assert(WHEEL_CHUNK_TIMERS == 1 << WHEEL_CHUNK_SHIFT);
+static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct wheel_node) == PAGE_SIZE);
 static_assert(WHEEL_CHUNK_TIMERS == 2 * WHEEL_OWNER_TIMERS);
-
-/* What a chunk is made of, in bytes. */
-#define NODES_PAGE	(WHEEL_CHUNK_TIMERS * sizeof(struct wheel_node))
-#define OWNER_PAGE	(WHEEL_OWNER_TIMERS * WHEEL_OWNER_SIZE)
 
 /* Memory */
 
@@ -191,7 +187,7 @@ TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *direct
 }
 
 /**
- * wheel_chunk_alloc() - memory for 256 timers that are in no list
+ * wheel_chunk_alloc() - memory for timers that are in no list
  *
  * Return: the chunk, for wheel_add_chunk() or wheel_chunk_free(); without nodes, if
  * there is no memory.  Sleeps.
@@ -199,9 +195,9 @@ TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *direct
 TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void)
 {
 	struct wheel_chunk chunk = {
-		.node		= alloc_pages_exact(NODES_PAGE, WHEEL_GFP),
-		.owner[0]	= alloc_pages_exact(OWNER_PAGE, WHEEL_GFP),
-		.owner[1]	= alloc_pages_exact(OWNER_PAGE, WHEEL_GFP),
+		.node		= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
+		.owner[0]	= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
+		.owner[1]	= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
 	};
 
 	if (!chunk.node || !chunk.owner[0] || !chunk.owner[1]) {
@@ -217,10 +213,10 @@ TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void)
 TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk)
 {
 	if (chunk.node)
-		free_pages_exact(chunk.node, NODES_PAGE);
+		free_pages_exact(chunk.node, PAGE_SIZE);
 	for (int i = 0; i < 2; i++)
 		if (chunk.owner[i])
-			free_pages_exact(chunk.owner[i], OWNER_PAGE);
+			free_pages_exact(chunk.owner[i], PAGE_SIZE);
 }
 
 /**

@@ -53,8 +53,9 @@
 /* Timers that a step may handle; a slot with more is brought down early. */
 #define WHEEL_STEP		64U
 
-#define WHEEL_CHUNK_SHIFT	8
-#define WHEEL_CHUNK_TIMERS	256U
+/* A chunk is as many timers as have their nodes on a page: 256 where it has 4 KiB. */
+#define WHEEL_CHUNK_SHIFT	(PAGE_SHIFT - 4)
+#define WHEEL_CHUNK_TIMERS	((u32)BIT(WHEEL_CHUNK_SHIFT))
 
 /*
  * The cost of what takes one tick.  Costs are told in parts of a tick, because to bring a timer
@@ -100,7 +101,7 @@ enum wheel_where {
 #define WHEEL_OWNER_SIZE	32
 
 /* What the owner keeps of this many timers fills a page. */
-#define WHEEL_OWNER_TIMERS	128U
+#define WHEEL_OWNER_TIMERS	((unsigned int)(PAGE_SIZE / WHEEL_OWNER_SIZE))
 
 /* What the owner keeps of a timer. */
 struct wheel_owner_part {
@@ -108,7 +109,7 @@ struct wheel_owner_part {
 };
 
 /**
- * struct wheel_chunk - memory for 256 timers: three pages, which are not neighbours
+ * struct wheel_chunk - memory for timers: three pages, which are not neighbours
  * @node: what the wheel works on; NULL: there is no memory
  * @owner: what the owner keeps of each timer, for half of them each; the wheel neither
  *	reads nor writes it

@@ -15,7 +15,7 @@
  */
 #include "words.h"
 
-static_assert(sizeof(struct twheel_word) * WORDS_PER_PAGE == WORDS_PAGE);
+static_assert(WORDS_PER_PAGE % WHEEL_CHUNK_TIMERS == 0);
 
 /*
  * File a timer by a deadline, and promise that.  It is in no list, or is filed by a later
@@ -251,20 +251,20 @@ TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts)
 }
 
 /**
- * words_alloc() - a page to share: 256 words, or 64 entries of the ring
+ * words_alloc() - a page to share: words, or a part of the ring
  *
  * Return: the page, for words_free(), or NULL.  Sleeps.
  */
 TWHEEL_PART struct twheel_word *words_alloc(void)
 {
-	return alloc_pages_exact(WORDS_PAGE, WHEEL_GFP);
+	return alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
 }
 
 /* Free a page; NULL is fine. */
 TWHEEL_PART void words_free(void *page)
 {
 	if (page)
-		free_pages_exact(page, WORDS_PAGE);
+		free_pages_exact(page, PAGE_SIZE);
 }
 
 /* Free all words.  Sleeps. */
@@ -282,13 +282,13 @@ TWHEEL_PART size_t words_memory(const struct timers *ts)
 {
 	if (!ts->word)
 		return 0;
-	return words_pages(ts) * sizeof(*ts->word) + (size_t)ts->nr_words * WORDS_PAGE;
+	return words_pages(ts) * sizeof(*ts->word) + (size_t)ts->nr_words * PAGE_SIZE;
 }
 
 /**
  * words_add_directory() - give timers room for the addresses of all words
  * @ts: the timers
- * @directory: for as many pages as there are chunks
+ * @directory: from words_directory_alloc()
  */
 TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **directory)
 {
@@ -300,7 +300,7 @@ TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **dir
  * words_add() - give timers their words
  * @ts: the timers
  * @id: one of them
- * @page: zeroes; the words of all timers of a chunk, none of them armed
+ * @page: zeroes; the words of @id and those that share its page, none of them armed
  */
 TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 {

@@ -15,9 +15,8 @@
 
 #include "timer.h"
 
-/* A page has the words of the timers of one chunk. */
-#define WORDS_PER_PAGE	WHEEL_CHUNK_TIMERS
-#define WORDS_PAGE	4096U
+/* Words are taken, and mapped, by the page.  All timers of a chunk have words or none has. */
+#define WORDS_PER_PAGE	((u32)(PAGE_SIZE / sizeof(struct twheel_word)))
 
 /* How many pages the words of all timers take. */
 static inline u32 words_pages(const struct timers *ts)

@@ -95,6 +95,7 @@ void bench_requests(unsigned int runs);
 void bench_threads(unsigned int runs);
 void bench_memory(unsigned int runs);
 void bench_tickless(unsigned int runs);
+void bench_million(unsigned int runs);
 
 /* Is the time of this guest its instructions? */
 extern bool icount;

@@ -51,7 +51,7 @@ static void *arena_alloc(size_t size)
 {
 	void *p = arena->next;
 
-	arena->next += (size + 4095) & ~4095UL;
+	arena->next += DIV_ROUND_UP(size, PAGE_SIZE) * PAGE_SIZE;
 	assert(arena->next <= arena->start + arena->size);
 	return p;
 }
@@ -63,7 +63,7 @@ static uint32_t looks_open(uint32_t nr, enum use use)
 	(void)use;
 	turned = now_ns();
 	arena_open(&records, chunks * WHEEL_CHUNK_BYTES + HUGE_PAGE, MADV_HUGEPAGE);
-	arena_open(&words, (size_t)chunks * WORDS_PAGE, MADV_NOHUGEPAGE);
+	arena_open(&words, (size_t)DIV_ROUND_UP(nr, WORDS_PER_PAGE) * PAGE_SIZE, MADV_NOHUGEPAGE);
 	timers_setup(&timers, nr, 0, 64, TICK, turned);
 	arena = &words;
 	for (u32 id = 0; id < nr; id += WORDS_PER_PAGE)

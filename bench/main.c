@@ -35,17 +35,19 @@ static const struct {
 	{ "threads",	bench_threads },
 	{ "memory",	bench_memory },
 	{ "tickless",	bench_tickless },
+	{ "million",	bench_million },
 };
 
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: twheel-bench run [--icount | --native] [--runs N] RAW PART...\n"
+		"usage: twheel-bench run [--icount | --native | --um] [--runs N] RAW PART...\n"
 		"       twheel-bench report [--json FILE] [--plot FILE] [--fact KEY=VALUE]... RAW...\n"
 		"\n"
 		"run measures and writes raw data; --icount says that the time of this\n"
 		"machine is its instructions, --native that it has no twheel, and only the\n"
-		"parts in user space are measured. Parts:");
+		"parts in user space are measured, --um that it is User-Mode Linux, whose\n"
+		"kernel runs natively. Parts:");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		fprintf(stderr, " %s", parts[i].name);
 	fprintf(stderr,
@@ -98,6 +100,8 @@ static int run(int argc, char **argv)
 		} else if (!strcmp(argv[0], "--native")) {
 			native = true;
 			this_bed = "native";
+		} else if (!strcmp(argv[0], "--um")) {
+			this_bed = "um";
 		} else if (!strcmp(argv[0], "--runs") && argc > 1) {
 			runs = strtoul(argv[1], NULL, 10);
 			argc--;

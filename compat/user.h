@@ -211,7 +211,11 @@ static inline u64 div64_u64(u64 a, u64 b)
 	return a / b;
 }
 
-#define PAGE_SIZE		4096UL
+/* Of the machine, or of another one whose layout is tried. */
+#ifndef PAGE_SHIFT
+#define PAGE_SHIFT		12
+#endif
+#define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_ZERO		0
 #define __GFP_RETRY_MAYFAIL	0
@@ -236,7 +240,7 @@ static inline void kvfree(void *p)
 
 static inline void *alloc_pages_exact(size_t size, int gfp)
 {
-	void *p = aligned_alloc(4096, size);
+	void *p = aligned_alloc(PAGE_SIZE, size);
 
 	(void)gfp;
 	return p ? memset(p, 0, size) : NULL;

@@ -27,7 +27,7 @@
 static void *give(size_t size, size_t align);
 #define kvzalloc(size, gfp)		give(size, 64)
 #define kvfree(p)			((void)(p))
-#define alloc_pages_exact(size, gfp)	give(size, 4096)
+#define alloc_pages_exact(size, gfp)	give(size, PAGE_SIZE)
 #define free_pages_exact(p, size)	((void)(p))
 
 #include "../unit.c"
@@ -417,7 +417,7 @@ static int add_words(struct fallback *f)
 	struct timers_need need = { .what = TIMERS_NEED_LEVEL };
 	struct twheel_word **directory = words_directory_alloc(ts);
 
-	f->words = give((size_t)capacity * sizeof(*f->words), WORDS_PAGE);
+	f->words = give((size_t)capacity * sizeof(*f->words), PAGE_SIZE);
 	if (!directory || !f->words)
 		return -ENOMEM;
 	words_add_directory(ts, directory);

@@ -835,8 +835,7 @@ static void count_run_out_read(void)
 static u32 consume_and(struct ring *ring, bool tell)
 {
 	u32 at = ring->header->head;
-	const struct twheel_entry *page = ring->page[at % RING_MIN / ENTRIES_PER_PAGE];
-	const struct twheel_entry *entry = &page[at % ENTRIES_PER_PAGE];
+	const struct twheel_entry *entry = ring_entry(ring, at);
 	struct twheel_word *word = word_of(&ts, entry->id);
 	u32 periods = entry->overruns + 1;
 	u64 next = entry->flags & TWHEEL_EVENT_LAST ? 0 :

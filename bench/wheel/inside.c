@@ -75,16 +75,14 @@ static bool add_words(void)
 
 static bool add_ring(void)
 {
-	u32 pages = shape.ring_entries / ENTRIES_PER_PAGE;
-
-	header = host_alloc(TWHEEL_RING_HEADER + (size_t)pages * WORDS_PAGE);
-	ring.page = host_alloc(pages * sizeof(*ring.page));
+	ring.entries = shape.ring_entries;
+	header = host_alloc(ring_pages(&ring) * PAGE_SIZE);
+	ring.page = host_alloc(ring_pages(&ring) * sizeof(*ring.page));
 	if (!header || !ring.page)
 		return false;
-	for (u32 i = 0; i < pages; i++)
-		ring.page[i] = (void *)((char *)header + TWHEEL_RING_HEADER + i * WORDS_PAGE);
+	for (u32 i = 0; i < ring_pages(&ring); i++)
+		ring.page[i] = (void *)((char *)header + i * PAGE_SIZE);
 	header->entries = shape.ring_entries;
-	ring.entries = shape.ring_entries;
 	ring.header = header;
 	shape.ring_offset = RING_OFFSET;
 	return true;

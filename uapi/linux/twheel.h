@@ -196,11 +196,10 @@ struct twheel_features {
  *	0: TWHEEL_DEFAULT_RING.  Else 0
  * @reserved: 0
  * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded
- *	down to a multiple of 256.  Else 0
+ *	down to a page of words (256 ids where pages have 4 KiB).  Else 0
  * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, from the @words_first
- *	that is given; their end is rounded up to a multiple of 256, or to the
- *	capacity; 0: all from @words_first on.  ERANGE beyond the capacity.
- *	Else 0
+ *	that is given; their end is rounded up to a page, or to the capacity; 0: all
+ *	from @words_first on.  ERANGE beyond the capacity.  Else 0
  * @words_offset: out: where in the file the word of id 0 is, or would be, for
  *	mmap; 0: there are no words
  * @ring_offset: out: where to mmap the event ring; 0: there is none
@@ -322,7 +321,7 @@ struct twheel_entry {
 };
 
 /**
- * struct twheel_ring - the first page of the event ring
+ * struct twheel_ring - the beginning of the event ring
  * @tail: entries written so far; by the kernel, release
  * @waiting: events that wait in the wheel for room in the ring; at least 1 if more
  *	is due and yet to be found
@@ -551,11 +550,11 @@ struct twheel_stats {
  * struct twheel_trim - give memory back (TWHEEL_IOC_TRIM)
  * @freed: out: bytes
  *
- * Frees the memory of timers that are not armed, in chunks of 256 neighbours of which
- * none is, without closing the wheel.  With it goes what TWHEEL_ARM_KEEP would keep of
- * them.  Timers with words keep their memory.  Generations go on: no handle of an earlier arming
- * fits a later one.  A signal that kills ends it, and what other threads arm meanwhile may
- * keep chunks that could be freed: call it again.
+ * Frees the memory of timers that are not armed, in chunks of neighbours (256 where pages
+ * have 4 KiB) of which none is, without closing the wheel.  With it goes what
+ * TWHEEL_ARM_KEEP would keep of them.  Timers with words keep their memory.  Generations go
+ * on: no handle of an earlier arming fits a later one.  A signal that kills ends it, and
+ * what other threads arm meanwhile may keep chunks that could be freed: call it again.
  */
 struct twheel_trim {
 	__aligned_u64	freed;
