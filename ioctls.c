@@ -27,7 +27,7 @@ static_assert(sizeof(struct twheel_op) == 64);
 static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
-static_assert(sizeof(struct twheel_stats) == 120);
+static_assert(sizeof(struct twheel_stats) == 536);
 static_assert(sizeof(struct twheel_trim) == 8);
 
 /* Arm, cancel and submit */
@@ -614,9 +614,12 @@ free:
  */
 TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 {
+	const struct timers_lateness *lateness;
 	const struct timers *ts = &tw->timers;
+	u64 next;
 
 	twheel_lock(tw);
+	next = deadline_of_lone(ts, timers_next_tick(ts));
 	arg->stats = (struct twheel_stats){
 		.pending	 = ts->wheel.filed,
 		.expired	 = timers_expired(ts),
@@ -633,8 +636,18 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.max_pass	 = tw->max_pass,
 		.wakeups	 = tw->wakeups,
 		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
-				   ring_memory(&tw->ring),
+				   ring_memory(&tw->ring) +
+				   (ts->lateness ? sizeof(*ts->lateness) : 0),
+		.next		 = next == KTIME_MAX ? 0 : max(next, twheel_now(tw)),
+		.storms		 = tw->storms,
 	};
+	lateness = ts->lateness;
+	if (lateness) {
+		arg->stats.max_late = lateness->max_late;
+		arg->stats.max_unread = lateness->max_unread;
+		memcpy(arg->stats.late, lateness->late, sizeof(lateness->late));
+		memcpy(arg->stats.unread, lateness->unread, sizeof(lateness->unread));
+	}
 	twheel_unlock(tw);
 	return 0;
 }

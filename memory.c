@@ -10,6 +10,7 @@
  * the first that needs some.
  */
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 #include "memory.h"
 
@@ -66,23 +67,26 @@ TWHEEL_PART int memory_begin(struct twheel *tw)
 /**
  * struct supply - memory for a chunk of timers, before the wheel has it
  * @directory: for all chunks, if this is the first
+ * @lateness: of their events, likewise
  * @chunk: for the timers
  */
 struct supply {
 	struct wheel_chunk	*directory;
+	struct timers_lateness	*lateness;
 	struct wheel_chunk	chunk;
 };
 
-static int supply_take(struct supply *s, const struct wheel *w, struct twheel_user *user)
+static int supply_take(struct supply *s, const struct timers *ts, struct twheel_user *user)
 {
 	int ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
 
 	*s = (struct supply){};
 	if (ret)
 		return ret;
-	if (!w->chunk) {
-		s->directory = wheel_directory_alloc(w);
-		if (!s->directory)
+	if (!ts->wheel.chunk) {
+		s->directory = wheel_directory_alloc(&ts->wheel);
+		s->lateness = kzalloc(sizeof(*s->lateness), GFP_CHARGED);
+		if (!s->directory || !s->lateness)
 			goto nomem;
 	}
 	s->chunk = wheel_chunk_alloc();
@@ -90,33 +94,36 @@ static int supply_take(struct supply *s, const struct wheel *w, struct twheel_us
 		return 0;
 nomem:
 	kvfree(s->directory);
+	kfree(s->lateness);
 	user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
 	return -ENOMEM;
 }
 
 /* The wheel's own from now on. */
-static void supply_give(const struct supply *s, struct wheel *w, u32 id)
+static void supply_give(const struct supply *s, struct timers *ts, u32 id)
 {
-	if (s->directory)
-		wheel_add_directory(w, s->directory);
-	wheel_add_chunk(w, id, s->chunk);
+	if (s->directory) {
+		wheel_add_directory(&ts->wheel, s->directory);
+		ts->lateness = s->lateness;
+	}
+	wheel_add_chunk(&ts->wheel, id, s->chunk);
 }
 
 static int add_chunk(struct twheel *tw, u32 id)
 {
-	struct wheel *w = &tw->timers.wheel;
+	struct timers *ts = &tw->timers;
 	struct supply supply;
 	int ret;
 
 	lockdep_assert_held(&tw->grow);
 	/* Somebody else has added it, or a setup came in between: the arm is tried again. */
-	if (id >= w->capacity || wheel_has(w, id))
+	if (id >= ts->wheel.capacity || wheel_has(&ts->wheel, id))
 		return 0;
-	ret = supply_take(&supply, w, tw->user);
+	ret = supply_take(&supply, ts, tw->user);
 	if (ret)
 		return ret;
 	twheel_lock(tw);
-	supply_give(&supply, w, id);
+	supply_give(&supply, ts, id);
 	twheel_unlock(tw);
 	tw->used = true;
 	return 0;
@@ -197,9 +204,9 @@ static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
 			return -ENOMEM;
 		words_add(ts, id, page);
 	}
-	ret = supply_take(&supply, &ts->wheel, user);
+	ret = supply_take(&supply, ts, user);
 	if (!ret)
-		supply_give(&supply, &ts->wheel, id);
+		supply_give(&supply, ts, id);
 	return ret;
 }
 
@@ -286,5 +293,6 @@ TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
 	words_destroy(ts);
+	kfree(ts->lateness);
 	wheel_destroy(&ts->wheel);
 }

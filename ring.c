@@ -109,7 +109,7 @@ TWHEEL_PART bool ring_has_room(const struct ring *ring)
 static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number, u64 now)
 {
 	struct timer *t = timer_of(ts, id);
-	u64 overruns;
+	u64 overruns, fired = wheel_node(&ts->wheel, id)->expiry;
 	bool last;
 
 	if (!event_counts(ts, id)) {
@@ -123,14 +123,13 @@ static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number,
 		.generation	= t->generation,
 		.cookie		= t->cookie,
 		.deadline	= t->deadline,
-		.fired		= wheel_node(&ts->wheel, id)->expiry,
+		.fired		= fired,
 		.overruns	= overruns,
 		.flags		= last ? TWHEEL_EVENT_LAST : 0,
 		.count		= t->count,
 		.interval	= t->interval,
 	};
-	ts->delivered++;
-	ts->overruns += overruns;
+	timer_delivered(ts, t, fired, overruns, now);
 	t->deadline = TIMER_NONE;
 	return true;
 }

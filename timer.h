@@ -42,6 +42,7 @@
  * @generation: of the last arming; 0 before the first
  * @count: expirations left; 0: no limit.  When the last of them has been told, the
  *	interval goes too: the timer is a one-shot until it is armed with another
+ * @overdue: armed by a call when its deadline had passed: its event is not late by that
  * @slack: in ticks, as slack_encode() packs it
  *
  * 32 bytes, two to a cache line.  With the wheel's 16 that is all there is of
@@ -52,7 +53,8 @@ struct timer {
 	u64	deadline;
 	u64	interval;
 	u32	generation;
-	u32	count : 24;
+	u32	count : 23;
+	u32	overdue : 1;
 	u32	slack : 8;
 };
 
@@ -67,6 +69,20 @@ struct timer {
  * their ticks, before there is such a call again.
  */
 #define LONE_DOUBT		16U
+
+/**
+ * struct timers_lateness - how late events were, by classes as in struct twheel_stats
+ * @late: from their deadlines until they were found
+ * @max_late: the most of that, ns
+ * @unread: from then until they were delivered
+ * @max_unread: the most of that, ns
+ */
+struct timers_lateness {
+	u64	late[TWHEEL_LATE_CLASSES];
+	u64	max_late;
+	u64	unread[TWHEEL_LATE_CLASSES];
+	u64	max_unread;
+};
 
 /**
  * struct timers - a wheel and its timers
@@ -103,6 +119,7 @@ struct timer {
  * @fired: expirations found, counted
  * @delivered: events handed out, counted
  * @overruns: periods counted in these events
+ * @lateness: of these events; NULL: it is not kept
  */
 struct timers {
 	struct wheel	wheel;
@@ -129,6 +146,7 @@ struct timers {
 	u64		fired;
 	u64		delivered;
 	u64		overruns;
+	struct timers_lateness *lateness;
 };
 
 /**
@@ -362,6 +380,34 @@ static inline void timer_count(struct timer *t, u64 periods)
 	t->count -= min_t(u64, periods, t->count);
 	if (!t->count)
 		t->interval = 0;
+}
+
+static inline void lateness_add(u64 *classes, u64 *most, u64 ns)
+{
+	unsigned int class = fls64(ns | 1023) - 10;
+
+	classes[min(class, TWHEEL_LATE_CLASSES - 1U)]++;
+	if (unlikely(ns > *most))
+		*most = ns;
+}
+
+/* The event of a timer is delivered: it counts, with its periods and by how late it is. */
+static inline void timer_delivered(struct timers *ts, struct timer *t, u64 fired,
+				   u64 overruns, u64 now)
+{
+	struct timers_lateness *lateness = ts->lateness;
+
+	ts->delivered++;
+	ts->overruns += overruns;
+	if (!lateness)
+		return;
+	/* A clock that was set back makes no event early. */
+	if (likely(!t->overdue))
+		lateness_add(lateness->late, &lateness->max_late,
+			     fired - min(fired, t->deadline));
+	else
+		t->overdue = false;
+	lateness_add(lateness->unread, &lateness->max_unread, now - min(now, fired));
 }
 
 /* Is a read or a drain holding it? */

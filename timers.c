@@ -445,6 +445,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		t->count = op->count;
 		t->slack = slack;
 	}
+	t->overdue = false;
 	ts->arms++;
 	op->id = id;
 	op->generation = t->generation;
@@ -458,6 +459,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	} else {
 		if (where != WHEEL_OUT)
 			wheel_unlink(w, id);
+		t->overdue = true;
 		if (deadline)
 			timer_due(ts, id, now);
 		else
@@ -644,8 +646,7 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 			event_drop(ts, event->id);
 			return i;
 		}
-		ts->delivered++;
-		ts->overruns += event->overruns;
+		timer_delivered(ts, t, event->fired, event->overruns, now);
 		if (last) {
 			/* Armed by a store from here on, it is a one-shot. */
 			t->interval = 0;

@@ -173,6 +173,14 @@ static int twheel_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static void show_classes(struct seq_file *m, const char *key, const u64 *classes)
+{
+	seq_printf(m, "%s:", key);
+	for (unsigned int i = 0; i < TWHEEL_LATE_CLASSES; i++)
+		seq_printf(m, "%c%llu", i ? ' ' : '\t', classes[i]);
+	seq_putc(m, '\n');
+}
+
 static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 {
 	struct twheel *tw = file->private_data;
@@ -194,6 +202,12 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-cascades:\t%llu\n", u.stats.cascades);
 	seq_printf(m, "twheel-interrupts:\t%llu\n", u.stats.interrupts);
 	seq_printf(m, "twheel-memory:\t%llu\n", u.stats.memory);
+	seq_printf(m, "twheel-next-ns:\t%llu\n", u.stats.next);
+	seq_printf(m, "twheel-storms:\t%llu\n", u.stats.storms);
+	seq_printf(m, "twheel-max-late-ns:\t%llu\n", u.stats.max_late);
+	seq_printf(m, "twheel-max-unread-ns:\t%llu\n", u.stats.max_unread);
+	show_classes(m, "twheel-late", u.stats.late);
+	show_classes(m, "twheel-unread", u.stats.unread);
 }
 
 static const struct file_operations twheel_fops = {

@@ -27,6 +27,7 @@ static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 d
 	u64 expiry = file_tick(ts, deadline, t->slack);
 
 	t->deadline = deadline;
+	t->overdue = false;
 	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
 	WRITE_ONCE(word->promise, deadline);
 }
@@ -66,6 +67,7 @@ static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 	} else if (deadline <= ts->now && tick_passed(ts, deadline, timer_of(ts, id)->slack)) {
 		/* That is due as well: who asks for events is not to wait for another tick. */
 		timer_of(ts, id)->deadline = deadline;
+		timer_of(ts, id)->overdue = false;
 		timer_due(ts, id, ts->now);
 		word_promise(ts, id, word);
 	} else {
@@ -225,6 +227,7 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
 		wheel_unlink(w, id);
 	ts->arms++;
+	t->overdue = deadline <= now;
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
 	} else if (deadline > now) {

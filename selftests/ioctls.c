@@ -31,7 +31,7 @@ static_assert(sizeof(struct twheel_submit) == 32, "submit");
 static_assert(sizeof(struct twheel_timer) == 64, "timer");
 static_assert(offsetof(struct twheel_timer, cookie) == 16, "timer.cookie");
 static_assert(sizeof(struct twheel_list) == 32, "list");
-static_assert(sizeof(struct twheel_stats) == 120, "stats");
+static_assert(sizeof(struct twheel_stats) == 536, "stats");
 static_assert(TWHEEL_IOC_FEATURES == 0x8040bb00, "FEATURES");
 static_assert(TWHEEL_IOC_SETUP == 0xc050bb01, "SETUP");
 static_assert(TWHEEL_IOC_GET_SETUP == 0x8050bb02, "GET_SETUP");
@@ -41,7 +41,7 @@ static_assert(TWHEEL_IOC_GET == 0xc040bb05, "GET");
 static_assert(TWHEEL_IOC_SUBMIT == 0xc020bb06, "SUBMIT");
 static_assert(TWHEEL_IOC_LIST == 0xc020bb07, "LIST");
 static_assert(TWHEEL_IOC_DRAIN == 0xc020bb08, "DRAIN");
-static_assert(TWHEEL_IOC_STATS == 0x8078bb09, "STATS");
+static_assert(TWHEEL_IOC_STATS == 0x8218bb09, "STATS");
 static_assert(TWHEEL_IOC_TRIM == 0x8008bb0a, "TRIM");
 
 /* A wheel in use: each state of a timer has one. */
@@ -1257,10 +1257,15 @@ TEST_F(fresh, trim_gives_back_what_is_idle)
 
 /* What holds for all of them */
 
+/* Larger than all structs, in u64. */
+#define BUFFER	128
+
+/* @first: the size when the call was introduced, if the struct has grown since */
 static const struct {
 	const char *name;
 	unsigned long cmd;
 	bool in;
+	int first;
 } all[] = {
 	{ "FEATURES", TWHEEL_IOC_FEATURES, false },
 	{ "SETUP", TWHEEL_IOC_SETUP, true },
@@ -1271,7 +1276,7 @@ static const struct {
 	{ "SUBMIT", TWHEEL_IOC_SUBMIT, true },
 	{ "LIST", TWHEEL_IOC_LIST, true },
 	{ "DRAIN", TWHEEL_IOC_DRAIN, true },
-	{ "STATS", TWHEEL_IOC_STATS, false },
+	{ "STATS", TWHEEL_IOC_STATS, false, 120 },
 	{ "TRIM", TWHEEL_IOC_TRIM, false },
 };
 
@@ -1314,7 +1319,7 @@ static void make_good(unsigned long cmd, void *buffer, size_t size, void *array)
 TEST_F(fresh, longer_structs)
 {
 	struct twheel_timer array[1];
-	__u64 buffer[64];
+	__u64 buffer[BUFFER];
 	size_t size;
 	int i, fd;
 
@@ -1344,13 +1349,15 @@ TEST_F(fresh, longer_structs)
 TEST_F(fresh, shorter_structs)
 {
 	struct twheel_timer array[1];
-	__u64 buffer[64];
+	__u64 buffer[BUFFER];
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		int size = _IOC_SIZE(all[i].cmd), first = all[i].first ?: size;
+
 		make_good(all[i].cmd, buffer, sizeof(buffer), array);
 		EXPECT_EQ(-EINVAL,
-			  wheel_ioctl(self->fd, resized(all[i].cmd, -8), buffer))
+			  wheel_ioctl(self->fd, resized(all[i].cmd, first - size - 8), buffer))
 			TH_LOG("%s", all[i].name);
 		EXPECT_EQ(-EINVAL,
 			  wheel_ioctl(self->fd,
@@ -1361,10 +1368,25 @@ TEST_F(fresh, shorter_structs)
 	}
 }
 
+/* A program that was compiled before a struct has grown gets what it knows, and no more. */
+TEST_F(wheel, structs_of_before)
+{
+	struct twheel_stats now, then;
+
+	ASSERT_EQ(0, wheel_stats(self->fd, &now));
+	memset(&then, 0xaa, sizeof(then));
+	ASSERT_EQ(0, wheel_ioctl(self->fd, resized(TWHEEL_IOC_STATS, 120 - (int)sizeof(then)),
+				 &then));
+	EXPECT_EQ(now.delivered, then.delivered);
+	EXPECT_EQ(now.memory, then.memory);
+	EXPECT_EQ(0xaaaaaaaaaaaaaaaaULL, then.next);
+	EXPECT_EQ(0xaaaaaaaaaaaaaaaaULL, then.unread[TWHEEL_LATE_CLASSES - 1]);
+}
+
 TEST_F(wheel, no_such_ioctl)
 {
 	struct twheel_timer array[1];
-	__u64 buffer[64];
+	__u64 buffer[BUFFER];
 	unsigned long cmd;
 	int i;
 
@@ -1398,7 +1420,7 @@ TEST_F(wheel, no_such_ioctl)
 TEST_F(fresh, bad_pointers)
 {
 	struct twheel_timer array[1];
-	__u64 buffer[64];
+	__u64 buffer[BUFFER];
 	void *readonly;
 	struct snapshot before;
 	int i;
@@ -1423,12 +1445,58 @@ TEST_F(fresh, bad_pointers)
 
 /* What else the file can and can't do */
 
+static __u64 sum_of(const __u64 *classes)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < TWHEEL_LATE_CLASSES; i++)
+		sum += classes[i];
+	return sum;
+}
+
+/* The events of which some were due for 300 ms before they were read. */
+TEST_F(wheel, stats_tell_lateness)
+{
+	struct twheel_stats s;
+	struct twheel_event ev[8];
+	__u64 due = now_ns() + 20 * MSEC;
+
+	/* Of those that were armed for a time that has passed, how long they waited. */
+	ASSERT_EQ(1, collect(self->fd, ev, 1));
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	EXPECT_EQ(2, s.delivered);
+	EXPECT_EQ(0, sum_of(s.late));
+	EXPECT_EQ(2, sum_of(s.unread));
+	EXPECT_EQ(0, s.max_late);
+
+	for (int i = 0; i < 3; i++)
+		ASSERT_EQ(0, arm_at(self->fd, FREE - i, due, 0));
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	EXPECT_LE(due - MSEC, s.next);
+	EXPECT_GE(due + MSEC, s.next);
+	ASSERT_TRUE(wait_expired(self->fd, 3));
+	sleep_until(due + 300 * MSEC);
+	ASSERT_EQ(3, collect(self->fd, ev, 3));
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	EXPECT_EQ(5, s.delivered);
+	EXPECT_EQ(3, sum_of(s.late));
+	EXPECT_EQ(5, sum_of(s.unread));
+	EXPECT_EQ(ev[0].fired - due, s.max_late);
+	/* What was found late was not found and unread. */
+	EXPECT_LE(300 * MSEC, s.max_late + s.max_unread);
+	EXPECT_GE(now_ns() - due, s.max_unread);
+	/* The next one is an hour away, or a part of that: what is far off comes down before. */
+	EXPECT_LE(now_ns(), s.next);
+	EXPECT_GE(now_ns() + HOUR, s.next);
+}
+
 TEST_F(wheel, fdinfo)
 {
 	static const char * const keys[] = {
 		"clock", "tick-ns", "levels", "slots", "capacity", "delivery",
 		"pending", "expired", "fired", "delivered", "moves",
-		"cascades", "interrupts", "memory",
+		"cascades", "interrupts", "memory", "next-ns", "storms",
+		"max-late-ns", "max-unread-ns", "late", "unread",
 	};
 	struct twheel_stats s;
 	char path[64], key[64], text[4096];

@@ -1464,8 +1464,107 @@ static void steady_load(u64 tick, u32 per_second, unsigned int budget)
 	wheel_destroy(&ts.wheel);
 }
 
+/* Is the only event in a histogram in the class of so many ns, and is that the most? */
+static bool counts(const u64 *classes, u64 most, u64 ns)
+{
+	u64 sum = 0, width = 1024;
+	unsigned int class = 0;
+
+	while (class < TWHEEL_LATE_CLASSES - 1 && ns >= width) {
+		class++;
+		width *= 2;
+	}
+	for (unsigned int i = 0; i < TWHEEL_LATE_CLASSES; i++)
+		sum += classes[i];
+	return sum == 1 && classes[class] == 1 && most == ns;
+}
+
+/* Found @late after its deadline, and delivered @unread later: by a read, or in a ring. */
+static bool is_late_by(struct ring *ring, u64 late, u64 unread)
+{
+	struct timers_lateness lateness = {};
+	struct twheel_op op = { .id = 7 };
+	struct twheel_event event;
+
+	ts.lateness = &lateness;
+	op.deadline = now + ts.tick;
+	if (arm(&op))
+		return false;
+	pass(ts.tick + late);
+	now += unread;
+	timers_turn(&ts, now);
+	if (ring ? ring_post(ring, &ts, now, WHEEL_STEP) != 1 : !owner_read(&ts, &event, now))
+		return false;
+	ts.lateness = NULL;
+	return counts(lateness.late, lateness.max_late, late) &&
+	       counts(lateness.unread, lateness.max_unread, unread);
+}
+
+static void late_by_classes(void)
+{
+	static const u64 spans[] = { 0, 1, 1023, 1024, 2047, 2048, 1000000, 4294967295, 4294967296,
+				     86400ULL * 1000000000 };
+	struct timers_lateness lateness = {};
+	struct twheel_op op = { .id = 3, .deadline = 1 };
+	struct twheel_event event;
+	struct ring ring = {};
+	bool good = true;
+
+	start_words(1000000);
+	for (unsigned int i = 0; i < ARRAY_SIZE(spans); i++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(spans); j++)
+			good &= is_late_by(NULL, spans[i], spans[j]);
+	tap(good, "lateness: the classes of events that are read");
+
+	good = !ring_alloc(&ring, RING_MIN);
+	for (unsigned int i = 0; i < ARRAY_SIZE(spans) && good; i++) {
+		good = is_late_by(&ring, spans[i], spans[ARRAY_SIZE(spans) - 1 - i]);
+		ring.header->head++;
+	}
+	tap(good, "lateness: the classes of events in a ring");
+	ring_free(&ring);
+	end_words();
+
+	start(1000000);
+	ts.lateness = &lateness;
+	good = !arm(&op);
+	now += 5000;
+	good &= owner_read(&ts, &event, now) && !lateness.max_late && !lateness.late[0] &&
+		counts(lateness.unread, lateness.max_unread, 5000);
+	tap(good, "lateness: not of who was armed for a time that had passed");
+
+	/* Found, and then the clock was set back: to before its deadline, it is no event. */
+	lateness = (struct timers_lateness){};
+	op = (struct twheel_op){ .id = 3, .deadline = now + 10 * ts.tick };
+	good = !arm(&op);
+	pass(15 * ts.tick);
+	now -= 2 * ts.tick;
+	good &= owner_read(&ts, &event, now) && lateness.unread[0] == 1 && !lateness.max_unread &&
+		counts(lateness.late, lateness.max_late, event.fired - event.deadline);
+	tap(good, "lateness: a clock that is set back makes no event later");
+	wheel_destroy(&ts.wheel);
+
+	/* Of a periodic timer only the first event; of one with a word, until it is stored anew. */
+	start_words(1000000);
+	ts.lateness = &lateness;
+	lateness = (struct timers_lateness){};
+	op = (struct twheel_op){ .id = 3, .deadline = 1, .interval = now + ts.tick };
+	good = !arm(&op) && owner_read(&ts, &event, now) && !lateness.late[0];
+	pass(ts.tick + 1500);
+	good &= owner_read(&ts, &event, now) && counts(lateness.late, lateness.max_late, 1499);
+	lateness = (struct timers_lateness){};
+	op = (struct twheel_op){ .id = 4, .deadline = 1 };
+	good &= !arm(&op);
+	store(4, now + ts.tick);
+	pass(ts.tick + 1500);
+	good &= owner_read(&ts, &event, now) && counts(lateness.late, lateness.max_late, 1500);
+	tap(good, "lateness: of all events behind one that was due when it was armed");
+	end_words();
+}
+
 void timers_cases(void)
 {
+	late_by_classes();
 	old_claim();
 	claim_overtaken_with_words();
 	told_before_found(false);

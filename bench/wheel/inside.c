@@ -11,6 +11,7 @@
 #define RING_OFFSET	(1ULL << 40)
 
 static struct timers *ts;
+static struct timers_lateness lateness;
 static struct ring ring;
 static struct twheel_setup shape;
 /* The words and the ring, each in one piece, as a program maps them. */
@@ -27,6 +28,7 @@ bool inside_start(u32 capacity, u64 now)
 	ring = (struct ring){};
 	shape = (struct twheel_setup){ .capacity = capacity, .tick = 1U << 20 };
 	timers_setup(ts, capacity, 0, 64, shape.tick, now);
+	ts->lateness = &lateness;
 	return owner_add_chunks(&ts->wheel);
 }
 

@@ -9,6 +9,7 @@
 #define TICK_SHIFT	20
 
 static struct timers *ts;
+static struct timers_lateness lateness;
 
 static bool open_timers(u32 nr, u64 now)
 {
@@ -16,6 +17,7 @@ static bool open_timers(u32 nr, u64 now)
 	if (!ts)
 		return false;
 	timers_setup(ts, nr, 0, 64, 1ULL << TICK_SHIFT, now << TICK_SHIFT);
+	ts->lateness = &lateness;
 	if (owner_add_chunks(&ts->wheel))
 		return true;
 	wheel_destroy(&ts->wheel);

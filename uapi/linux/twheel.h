@@ -81,7 +81,7 @@
 #define TWHEEL_MAX_CAPACITY	(1U << 24)
 #define TWHEEL_MAX_LEVELS	16U
 #define TWHEEL_MAX_SLOTS	4096U
-#define TWHEEL_MAX_COUNT	((1U << 24) - 1)
+#define TWHEEL_MAX_COUNT	((1U << 23) - 1)
 /* Entries in one submit, list or drain. */
 #define TWHEEL_MAX_BATCH	(1U << 20)
 /* ns; a smaller tick needs CAP_SYS_RESOURCE. */
@@ -505,6 +505,9 @@ struct twheel_list {
 	__u32		reserved;
 };
 
+/* Classes of how late events were, see struct twheel_stats. */
+#define TWHEEL_LATE_CLASSES	24
+
 /**
  * struct twheel_stats - counters of a wheel (TWHEEL_IOC_STATS)
  * @pending: timers armed and not yet due; with words, those too that were
@@ -527,6 +530,15 @@ struct twheel_list {
  * @max_pass: most timers and ring entries handled in one such turn
  * @wakeups: times that readers and pollers were to be woken, should there be any
  * @memory: bytes of kernel memory the wheel holds, all in
+ * @next: no armed timer is due before that, ns of the wheel's clock; 0: none is armed
+ * @storms: times that more came due at once than softirq handles in one turn
+ * @max_late: the latest that one of the events of @late was found, ns after its deadline
+ * @max_unread: the longest that one of those of @unread has waited, ns
+ * @late: events that were delivered, by how long after their deadlines they were found.
+ *	Class 0 is less than 1,024 ns, class n less than 1,024 << n, and the last one has no
+ *	end.  Those are left out whose timers were armed by a call when their deadlines had
+ *	passed.  A clock that is set forward makes them late
+ * @unread: events that were delivered, by how long after they were found; likewise
  */
 struct twheel_stats {
 	__aligned_u64	pending;
@@ -544,6 +556,12 @@ struct twheel_stats {
 	__aligned_u64	max_pass;
 	__aligned_u64	wakeups;
 	__aligned_u64	memory;
+	__aligned_u64	next;
+	__aligned_u64	storms;
+	__aligned_u64	max_late;
+	__aligned_u64	max_unread;
+	__aligned_u64	late[TWHEEL_LATE_CLASSES];
+	__aligned_u64	unread[TWHEEL_LATE_CLASSES];
 };
 
 /**
