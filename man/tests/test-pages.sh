@@ -129,21 +129,16 @@ check "what pages refer to is there" references
 #
 # Nothing is missing.
 #
-# words PAGE: each name in it, one a line
+# words: those of the input, one a line
 words() {
-	grep -oE '[A-Za-z_][A-Za-z0-9_-]*' "$dir/$1" | sort -u
+	grep -oE '[A-Za-z_][A-Za-z0-9_-]*' | sort -u
 }
 
-# in_page PAGE: complains of lines that are no word of the page
+# in_page PAGE: complains of words of the input that are not in the page
 in_page() {
-	local word count=0
-
-	words "$1" >"$dir/words"
-	while read -r word; do
-		count=$((count + 1))
-		grep -qxF -e "$word" "$dir/words" || echo "$1 says nothing of $word"
-	done
-	[ "$count" -gt 0 ] || echo "nothing is looked for in $1"
+	words >"$dir/words"
+	[ -s "$dir/words" ] || echo "nothing is looked for in $1"
+	words <"$dir/$1" | comm -23 "$dir/words" - | sed "s/^/$1 says nothing of /"
 }
 
 functions() {
@@ -161,18 +156,25 @@ functions() {
 }
 check "each function of the library has a page" functions
 
-# What a header says of a function: the errnos of its comment.
-function_errnos() {
+# Errnos are among them.
+function_words() {
 	local page name
 
 	while read -r page name; do
-		[[ $page == twheel_* ]] || continue
-		sed -n "/^ \* $name() - /,/^ \*\/$/p" ../lib/twheel.h | grep -oE -- '-E[A-Z0-9]+\b' |
-			sed 's/^-//' | sort -u >"$dir/errnos"
-		[ ! -s "$dir/errnos" ] || in_page "$page" <"$dir/errnos"
+		[[ $page != twheel_* ]] ||
+			sed -n "/^ \* $name() - /,/^ \*\/$/p" ../lib/twheel.h |
+				sed 's/^ \* @w: the handle$//; s/^ \* Return://' | in_page "$page"
 	done <<<"$names"
 }
-check "each errno of a function is in its page" function_errnos
+check "each word that the header says of a function is in its page" function_words
+
+kernel_words() {
+	sed -n '/^\/\*\*$/,/^ \*\/$/s/^ \* \(DOC: .*\)\{0,1\}//p' ../uapi/linux/twheel.h |
+		in_page twheel.4
+	sed -n '/^ \* DOC: /,/^ \*\/$/s/^ \* \(DOC: .*\)\{0,1\}//p' ../lib/twheel.h |
+		in_page libtwheel.3
+}
+check "each word that the headers say of the device, and of the library" kernel_words
 
 constants() {
 	cat "${pages[@]/#/$dir/}" >"$dir/all"
@@ -302,6 +304,27 @@ marks() {
 	! tests/extract "$dir/examples-bad" "$dir/bad.scd" 2>/dev/null || echo "one without a mark is taken"
 }
 check "each example says how it is run" marks
+
+# wrong MESSAGE LINE: a page with this line is refused
+wrong() {
+	echo "$2" >"$dir/twheel_arm.3.scd"
+	! ./expand "$dir/twheel_arm.3.scd" >/dev/null 2>"$dir/err" || echo "it takes: $2"
+	grep -qF -- "$1" "$dir/err" || sed "s/^/$2: /" "$dir/err"
+}
+
+# shellcheck disable=SC2016 # a block
+mistakes() {
+	wrong 'there is no @functoins' '@functoins twheel_arm'
+	wrong 'say nothing of twheel_amr' '@functions twheel_arm twheel_amr'
+	wrong "the first function is not the page's" '@functions twheel_extend twheel_arm'
+	wrong 'say nothing of twheel_opp' '@struct twheel_opp'
+	wrong 'no constant begins so: TWHEEL_AMR_' '@constants TWHEEL_AMR_'
+	wrong 'no DOC comment is called "the ABI"' '@text the ABI'
+	wrong 'a block has no end' '```'
+	! ./expand 2>"$dir/err" || echo "it takes no page at all"
+	grep -q '^usage: ' "$dir/err" || cat "$dir/err"
+}
+check "mistakes in a page are found" mistakes
 
 #
 # Installed.
