@@ -47,7 +47,9 @@ help:
 	@echo
 	@echo '  make tools        the twheel command and the demo daemon'
 	@echo '  make lib          libtwheel, shared and static, into lib/build'
-	@echo '  make install      libtwheel, its headers, twheel and twheel-demo, to'
+	@echo '  make man          the man pages, into man/build (with scdoc)'
+	@echo '  make install      libtwheel, its headers, twheel and twheel-demo, what shells'
+	@echo '                    complete of them, and the man pages if there is scdoc, to'
 	@echo '                    DESTDIR= PREFIX=/usr/local'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
@@ -82,9 +84,18 @@ tools:
 lib:
 	$(MAKE) -C lib
 
+man:
+	$(MAKE) -C man
+
 install: tools lib
 	$(MAKE) -C lib install
 	$(MAKE) -C tools install
+	@if command -v scdoc >/dev/null; then \
+		$(MAKE) -C man install; \
+	else \
+		echo 'There is no scdoc: the man pages are not installed.'; \
+		echo 'On Debian: apt-get install scdoc.'; \
+	fi
 
 selftests:
 	@vm/deps tools source
@@ -138,11 +149,12 @@ static:
 
 clean:
 	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
-	@rm -rf bench/build bench/wheel/build selftests/build tests/build tools/build lib/build
+	@rm -rf bench/build bench/wheel/build selftests/build tests/build tools/build lib/build \
+		man/build
 
 distclean: clean
 	rm -rf $(CACHE)
 
-.PHONY: all help module load unload tools lib install selftests abi-update figures-update \
+.PHONY: all help module load unload tools lib man install selftests abi-update figures-update \
 	fuzz demo check example torture bench bench-wheel bench-instructions \
 	bench-instructions-update shell static clean distclean

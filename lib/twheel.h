@@ -93,7 +93,7 @@ struct twheel;
  * needs to compare them: twheel_open() refuses what does not fit, and twheel_has() tells what
  * there is.
  *
- * Return: for a person to read, "0.9.0" for example.
+ * Return: a text for a person to read, "0.9.0" for example.
  */
 const char *twheel_version(void);
 
@@ -205,8 +205,11 @@ void twheel_close(struct twheel *w);
  */
 int twheel_fd(const struct twheel *w);
 
-/* What twheel_has() tells. */
+/* What twheel_has() tells */
+
+/* Timers have words, so that most changes are a store. */
 #define TWHEEL_HAS_WORDS	(1U << 0)
+/* Events are taken from an event ring. */
 #define TWHEEL_HAS_RING		(1U << 1)
 /* The wheel is in this process, and not the kernel's. */
 #define TWHEEL_HAS_FALLBACK	(1U << 2)
@@ -225,7 +228,7 @@ unsigned int twheel_has(const struct twheel *w);
  * twheel_capacity() - how many ids a wheel has
  * @w: the handle
  *
- * Return: ids are below this.
+ * Return: the number that all ids are below.
  */
 uint32_t twheel_capacity(const struct twheel *w);
 
@@ -233,7 +236,8 @@ uint32_t twheel_capacity(const struct twheel *w);
  * twheel_now() - what time it is
  * @w: the handle
  *
- * Return: ns, in the wheel's clock: that of the time namespace in which it was opened.
+ * Return: the time in ns, in the wheel's clock: that of the time namespace in which it was
+ * opened.
  */
 uint64_t twheel_now(const struct twheel *w);
 
@@ -598,10 +602,12 @@ TWHEEL_LINKAGE inline int twheel_cancel(struct twheel *w, uint32_t id)
  *
  * An exchange, and a look at the clock if its deadline may have passed.
  *
- * Return: TWHEEL_STATE_IDLE, which is 0: it was not armed, or its last event was
- * taken; TWHEEL_STATE_PENDING: no event had come, though its deadline may have;
+ * Return: what it was, or a negative errno;
+ * TWHEEL_STATE_IDLE, which is 0: it was not armed, or its last event was taken;
+ * TWHEEL_STATE_PENDING: no event had come, though its deadline may have;
  * TWHEEL_STATE_EXPIRED: its event had come, or its deadline while it was on a batch;
  * -ERANGE: the id is not below the capacity.
+ *
  * If the clock was set back to before the deadline, it is pending again.
  */
 TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)

@@ -53,7 +53,10 @@ static const char doc[] =
 	"live as long as this command does: look at them with `twheel list --pid PID'.\n"
 	"\n"
 	"AFTER is when a timer was found due, from when it was armed; LATE, how long after "
-	"its deadline its event was here to be printed.";
+	"its deadline its event was here to be printed.\n"
+	"\n"
+	"Example: three events, the first after half a second\n"
+	"  twheel arm --every 100ms --times 3 500ms";
 
 static void add_duration(struct arm *arm, const char *text)
 {

@@ -122,7 +122,9 @@ int verb_features(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse,
-		.doc = "Tell what this kernel's twheel can do and what its limits are.",
+		.doc = "Tell what this kernel's twheel can do and what its limits are."
+		       "\vExample: for a program to read\n"
+		       "  twheel features --json",
 	};
 	struct twheel_features features;
 	bool json = false;

@@ -133,7 +133,10 @@ int verb_list(int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "List the armed timers of a wheel, pending and expired, by id."
-		       "\vWithout --pid or --fd: of the only wheel that is open.",
+		       "\vWithout --pid or --fd: of the only wheel that is open.\n"
+		       "\n"
+		       "Example: the timers of process 1234\n"
+		       "  twheel list --pid 1234",
 	};
 	struct list list = { .target = TARGET_OPTIONS_INIT };
 	char pending[NUMBER_LEN], expired[NUMBER_LEN];

@@ -340,7 +340,9 @@ int verb_stat(int argc, char **argv)
 	static const struct argp_child children[] = { { .argp = &target_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
-		.doc = "Tell all about a wheel; without --pid or --fd, which wheels are open.",
+		.doc = "Tell all about a wheel; without --pid or --fd, which wheels are open."
+		       "\vExample: all about the wheel of process 1234\n"
+		       "  twheel stat --pid 1234",
 	};
 	struct stat_options options = { .target = TARGET_OPTIONS_INIT };
 

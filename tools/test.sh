@@ -104,11 +104,27 @@ refused 1 'no process' twheel stat --pid 4194304
 refused 1 'no wheel is open' twheel watch
 refused 1 'not a wheel' twheel list --fd 0
 
-for verb in '' arm watch list stat features demo; do
-	# shellcheck disable=SC2086 # no verb: no argument
-	run twheel $verb --help
-	has "^Usage: twheel $verb *\[OPTION" "twheel $verb --help"
+run twheel --help
+has '^Usage: twheel \[OPTION' "twheel --help"
+# The verbs that it names; each shows how it is used, in lines that are run as they stand, but
+# for the process.
+verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$dir/out")
+[ "$(echo "$verbs" | wc -l)" -ge 6 ]
+result $? "--help names the verbs"
+twheel arm 1h >/dev/null &
+holder=$!
+until_ok counts $holder pending 1
+for verb in $verbs; do
+	run twheel "$verb" --help
+	has "^Usage: twheel $verb \[OPTION" "twheel $verb --help"
+	sed -n "s/^  \(twheel $verb .*\)/\1/p" "$dir/out" | sed "s/1234/$holder/" >"$dir/example"
+	run sh -e "$dir/example"
+	[ "$status" -eq 0 ] && [ -s "$dir/example" ] && [ -s "$dir/out" ]
+	result $? "its example: $(cat "$dir/example")"
 done
+kill $holder
+wait $holder 2>/dev/null
+holder=
 run twheel --version
 has '^twheel [0-9.]+ \(ABI [0-9]+\)$' "--version"
 

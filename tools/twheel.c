@@ -38,8 +38,8 @@ static const char doc[] =
 	"A wheel belongs to the open file of a process.  watch, list and stat look at "
 	"one from outside and never take its events.\n"
 	"\n"
-	"`twheel VERB --help' tells the options of a verb; each has --json.  Exit "
-	"status: 0 done, 1 it failed, 2 the command line was wrong.";
+	"Each verb has --json, and `twheel VERB --help' tells its other options, with an "
+	"example.  Exit status: 0 done, 1 it failed, 2 the command line was wrong.";
 
 struct command {
 	const struct verb *verb;

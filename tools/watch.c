@@ -187,7 +187,10 @@ int verb_watch(int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "Show what a wheel does, interval by interval, without taking its events."
-		       "\vWithout --pid or --fd: the only wheel that is open.",
+		       "\vWithout --pid or --fd: the only wheel that is open.\n"
+		       "\n"
+		       "Example: two lines about the wheel of process 1234\n"
+		       "  twheel watch --pid 1234 --count 2",
 	};
 	struct watch watch = { .target = TARGET_OPTIONS_INIT, .interval = NSEC_PER_SEC };
 	struct target target;

@@ -27,7 +27,11 @@
  * another thread has taken it away.  Then the call has been carried out, and fails
  * with EFAULT; a timer whose id the kernel chose is cancelled again, unless others have
  * got its event or drained it by then.  What an arm has got of the memory that it needs
- * stays with the wheel, also if there is no more.  What each errno means, everywhere:
+ * stays with the wheel, also if there is no more.
+ */
+
+/**
+ * DOC: what each errno means, everywhere
  *
  * ========== ==================================================================
  * ENOTTY     no such ioctl

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What can be typed behind twheel and twheel-demo: what their --help names.
+
+_twheel()
+{
+	local cur prev words cword split verb=''
+
+	_init_completion -s || return
+	case $prev in
+	--clock)
+		mapfile -t COMPREPLY < <(compgen -W 'monotonic boottime realtime tai' -- "$cur")
+		return
+		;;
+	-p | --pid)
+		_pids
+		return
+		;;
+	--record)
+		_filedir
+		return
+		;;
+	esac
+	$split && return
+	if [[ ${1##*/} != twheel-demo && $cword -gt 1 ]]; then
+		verb=${words[1]}
+	fi
+	if [[ $cur == -* ]]; then
+		# shellcheck disable=SC2086 # without a verb it is no word
+		mapfile -t COMPREPLY < <(compgen -W "$("$1" $verb --help | grep '^ ' |
+			_parse_help -)" -- "$cur")
+		[[ ${COMPREPLY-} != *= ]] || compopt -o nospace
+	elif [[ ${1##*/} != twheel-demo && $cword -eq 1 ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("$1" --help |
+			sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')" -- "$cur")
+	fi
+} && complete -F _twheel twheel twheel-demo
