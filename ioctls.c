@@ -27,7 +27,7 @@ static_assert(sizeof(struct twheel_op) == 64);
 static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
-static_assert(sizeof(struct twheel_stats) == 536);
+static_assert(sizeof(struct twheel_stats) == 552);
 static_assert(sizeof(struct twheel_trim) == 8);
 
 /* Arm, cancel and submit */
@@ -616,10 +616,11 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 {
 	const struct timers_lateness *lateness;
 	const struct timers *ts = &tw->timers;
-	u64 next;
+	u32 first;
+	u64 now;
 
 	twheel_lock(tw);
-	next = deadline_of_lone(ts, timers_next_tick(ts));
+	now = twheel_now(tw);
 	arg->stats = (struct twheel_stats){
 		.pending	 = ts->wheel.filed,
 		.expired	 = timers_expired(ts),
@@ -638,9 +639,16 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
 				   ring_memory(&tw->ring) +
 				   (ts->lateness ? sizeof(*ts->lateness) : 0),
-		.next		 = next == KTIME_MAX ? 0 : max(next, twheel_now(tw)),
-		.storms		 = tw->storms,
+		.storms		 = ts->wheel.storms,
+		.in_ring	 = ring_unread(&tw->ring),
 	};
+	/* When a slot is half brought down, the next may be any of its timers. */
+	if (ts->wheel.filed)
+		arg->stats.next = timers_heavy(ts) ? now :
+				  max(deadline_of_lone(ts, timers_next_tick(ts)), now);
+	first = ts->wheel.queue[WHEEL_DUE - 1].head;
+	if (first != WHEEL_NIL)
+		arg->stats.oldest = now - min(now, wheel_node(&ts->wheel, first)->expiry);
 	lateness = ts->lateness;
 	if (lateness) {
 		arg->stats.max_late = lateness->max_late;

@@ -45,6 +45,12 @@ static inline struct twheel_entry *ring_entry(const struct ring *ring, u32 numbe
 	return &ring->page[at / ENTRIES_PER_PAGE][at % ENTRIES_PER_PAGE];
 }
 
+/* Entries that the consumer has yet to take; all, if its head makes no sense. */
+static inline u32 ring_unread(const struct ring *ring)
+{
+	return ring->header ? min(ring->tail - READ_ONCE(ring->header->head), ring->entries) : 0;
+}
+
 TWHEEL_PART int ring_alloc(struct ring *ring, u32 entries);
 TWHEEL_PART void ring_free(struct ring *ring);
 TWHEEL_PART size_t ring_memory(const struct ring *ring);

@@ -42,7 +42,7 @@
  * @generation: of the last arming; 0 before the first
  * @count: expirations left; 0: no limit.  When the last of them has been told, the
  *	interval goes too: the timer is a one-shot until it is armed with another
- * @overdue: armed by a call when its deadline had passed: its event is not late by that
+ * @overdue: armed for a time that had passed: its event is not late by that
  * @slack: in ticks, as slack_encode() packs it
  *
  * 32 bytes, two to a cache line.  With the wheel's 16 that is all there is of

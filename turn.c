@@ -270,7 +270,7 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 	u64 now = twheel_now(tw);
 	unsigned int done, left;
-	bool sure = true, behind;
+	bool sure = true;
 
 	done = timers_advance(&tw->timers, now, twheel_half(tw, budget));
 	left = max(budget - done, 1U);
@@ -301,9 +301,6 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 					twheel_can_post(tw));
 	tw->interrupts++;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
-	behind = timers_behind(&tw->timers, now);
-	tw->storms += behind && !tw->stormy;
-	tw->stormy = behind;
 	if (!*news)
 		tw->idle_interrupts++;
 	twheel_program(tw, now);

@@ -204,6 +204,8 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-memory:\t%llu\n", u.stats.memory);
 	seq_printf(m, "twheel-next-ns:\t%llu\n", u.stats.next);
 	seq_printf(m, "twheel-storms:\t%llu\n", u.stats.storms);
+	seq_printf(m, "twheel-oldest-ns:\t%llu\n", u.stats.oldest);
+	seq_printf(m, "twheel-in-ring:\t%llu\n", u.stats.in_ring);
 	seq_printf(m, "twheel-max-late-ns:\t%llu\n", u.stats.max_late);
 	seq_printf(m, "twheel-max-unread-ns:\t%llu\n", u.stats.max_unread);
 	show_classes(m, "twheel-late", u.stats.late);

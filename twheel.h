@@ -39,8 +39,6 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @idle_interrupts: those that found nothing due; @lock
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
- * @storms: times that softirq began to leave timers that were due; @lock
- * @stormy: softirq's last visit has left some; @lock
  * @wakeups: wake-ups; @lock
  * @told: when the last of them was, monotonic ns; @lock
  * @turned: when softirq turned the wheel last and left it with so many events unread that it
@@ -68,12 +66,10 @@ struct twheel {
 	bool			sought;
 	bool			vain;
 	bool			untold;
-	bool			stormy;
 	u64			interrupts;
 	u64			idle_interrupts;
 	u64			steps;
 	u64			max_pass;
-	u64			storms;
 	u64			wakeups;
 	u64			told;
 	u64			turned;

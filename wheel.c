@@ -689,6 +689,8 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 		w->cascades++;
 		if (level->slot[number & w->mask].filed > WHEEL_STEP)
 			w->heavy |= BIT(l);
+	} else {
+		w->storms += level->slot[number & w->mask].filed > WHEEL_STEP;
 	}
 	set_hand(w, l, number);
 	w->open |= BIT(l);
@@ -1014,6 +1016,7 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 		set_hand(w, 0, number);
 		/* Behind a heavy slot that is in the way it is late already. */
 		w->at = max(w->at, number);
+		w->storms += level->slot[number & w->mask].filed > WHEEL_STEP;
 		w->open |= BIT(0);
 		done += empty_slot(w, 0, due, budget - done);
 	}

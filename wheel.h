@@ -223,6 +223,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @filed: timers in slots
  * @moves: timers filed again, counted
  * @cascades: upper slots opened, counted
+ * @storms: slots of level 0 that were opened with more than a step's worth, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
  * @look: asked of timers that come out of a slot, at the latest when they would be due;
@@ -248,6 +249,7 @@ struct wheel {
 	u32			filed;
 	u64			moves;
 	u64			cascades;
+	u64			storms;
 	struct wheel_queue	queue[2];
 	size_t			memory;
 	wheel_look		*look;

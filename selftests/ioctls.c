@@ -31,7 +31,7 @@ static_assert(sizeof(struct twheel_submit) == 32, "submit");
 static_assert(sizeof(struct twheel_timer) == 64, "timer");
 static_assert(offsetof(struct twheel_timer, cookie) == 16, "timer.cookie");
 static_assert(sizeof(struct twheel_list) == 32, "list");
-static_assert(sizeof(struct twheel_stats) == 536, "stats");
+static_assert(sizeof(struct twheel_stats) == 552, "stats");
 static_assert(TWHEEL_IOC_FEATURES == 0x8040bb00, "FEATURES");
 static_assert(TWHEEL_IOC_SETUP == 0xc050bb01, "SETUP");
 static_assert(TWHEEL_IOC_GET_SETUP == 0x8050bb02, "GET_SETUP");
@@ -41,7 +41,7 @@ static_assert(TWHEEL_IOC_GET == 0xc040bb05, "GET");
 static_assert(TWHEEL_IOC_SUBMIT == 0xc020bb06, "SUBMIT");
 static_assert(TWHEEL_IOC_LIST == 0xc020bb07, "LIST");
 static_assert(TWHEEL_IOC_DRAIN == 0xc020bb08, "DRAIN");
-static_assert(TWHEEL_IOC_STATS == 0x8218bb09, "STATS");
+static_assert(TWHEEL_IOC_STATS == 0x8228bb09, "STATS");
 static_assert(TWHEEL_IOC_TRIM == 0x8008bb0a, "TRIM");
 
 /* A wheel in use: each state of a timer has one. */
@@ -1476,12 +1476,17 @@ TEST_F(wheel, stats_tell_lateness)
 	EXPECT_GE(due + MSEC, s.next);
 	ASSERT_TRUE(wait_expired(self->fd, 3));
 	sleep_until(due + 300 * MSEC);
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	EXPECT_LE(300 * MSEC - s.max_late, s.oldest + 200 * MSEC);
+	EXPECT_GE(now_ns() - due, s.oldest);
+	EXPECT_EQ(0, s.in_ring);
 	ASSERT_EQ(3, collect(self->fd, ev, 3));
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_EQ(5, s.delivered);
 	EXPECT_EQ(3, sum_of(s.late));
 	EXPECT_EQ(5, sum_of(s.unread));
 	EXPECT_EQ(ev[0].fired - due, s.max_late);
+	EXPECT_EQ(0, s.oldest);
 	/* What was found late was not found and unread. */
 	EXPECT_LE(300 * MSEC, s.max_late + s.max_unread);
 	EXPECT_GE(now_ns() - due, s.max_unread);
@@ -1490,12 +1495,43 @@ TEST_F(wheel, stats_tell_lateness)
 	EXPECT_GE(now_ns() + HOUR, s.next);
 }
 
+/* Of 20,000 in one slot, which comes down early, one is due before the others. */
+TEST(next_is_no_promise_beyond_the_next)
+{
+	struct twheel_setup setup = { .tick = 100 * USEC };
+	static struct twheel_op ops[20000];
+	__u64 base = now_ns(), slot = 409600 * USEC, first;
+	struct twheel_stats s;
+	int fd = wheel_open(O_NONBLOCK);
+	__u64 moves = 0;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	/* Beyond the reach of level 1. */
+	first = (base / slot + 4) * slot + 50 * MSEC;
+	for (int i = 0; i < ARRAY_SIZE(ops); i++)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_ARM, .id = i,
+			.deadline = i ? first + 200 * MSEC : first,
+		};
+	ASSERT_EQ(ARRAY_SIZE(ops), wheel_submit(fd, ops, ARRAY_SIZE(ops), NULL));
+	while (now_ns() < first - 10 * MSEC) {
+		ASSERT_EQ(0, wheel_stats(fd, &s));
+		ASSERT_LE(s.next, first + MSEC);
+		moves = s.moves;
+	}
+	/* Else nothing was seen. */
+	EXPECT_LT(0, moves);
+	close(fd);
+}
+
 TEST_F(wheel, fdinfo)
 {
 	static const char * const keys[] = {
 		"clock", "tick-ns", "levels", "slots", "capacity", "delivery",
 		"pending", "expired", "fired", "delivered", "moves",
 		"cascades", "interrupts", "memory", "next-ns", "storms",
+		"oldest-ns", "in-ring",
 		"max-late-ns", "max-unread-ns", "late", "unread",
 	};
 	struct twheel_stats s;

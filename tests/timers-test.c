@@ -1500,6 +1500,11 @@ static bool is_late_by(struct ring *ring, u64 late, u64 unread)
 	       counts(lateness.unread, lateness.max_unread, unread);
 }
 
+static struct twheel_word *words(u32 id)
+{
+	return word_of(&ts, id);
+}
+
 static void late_by_classes(void)
 {
 	static const u64 spans[] = { 0, 1, 1023, 1024, 2047, 2048, 1000000, 4294967295, 4294967296,
@@ -1559,12 +1564,64 @@ static void late_by_classes(void)
 	pass(ts.tick + 1500);
 	good &= owner_read(&ts, &event, now) && counts(lateness.late, lateness.max_late, 1500);
 	tap(good, "lateness: of all events behind one that was due when it was armed");
+
+	/* Stored before the call that arms them so, they may be found by somebody else. */
+	lateness = (struct timers_lateness){};
+	op = (struct twheel_op){ .id = 5, .deadline = now + ts.tick };
+	good = !arm(&op);
+	pass(ts.tick);
+	xchg(&words(5)->deadline, 1);
+	good &= owner_read(&ts, &event, now) && event.deadline == 1 && !lateness.max_late;
+	op = (struct twheel_op){ .id = 6, .deadline = now + 3 * ts.tick };
+	good &= !arm(&op);
+	xchg(&words(6)->deadline, 1);
+	pass(3 * ts.tick);
+	good &= owner_read(&ts, &event, now) && event.deadline == 1 && !lateness.max_late &&
+		lateness.unread[0] == 2;
+	/* Pushed back to a time that has passed as well when it is looked at, it is late. */
+	op = (struct twheel_op){ .id = 7, .deadline = now + ts.tick };
+	good &= !arm(&op);
+	xchg(&words(7)->deadline, op.deadline + 1);
+	pass(5 * ts.tick);
+	good &= owner_read(&ts, &event, now) && lateness.max_late == 4 * ts.tick - 1;
+	tap(good, "lateness: not of a deadline that was stored and had passed, before its call");
 	end_words();
+}
+
+/* How many storms the wheel has seen when so many timers were due in each tick. */
+static u64 storms(unsigned int each, unsigned int ticks)
+{
+	struct twheel_op op;
+	u64 seen;
+
+	start(1000000);
+	for (u32 id = 0; id < each * ticks; id++) {
+		op = (struct twheel_op){
+			.id = id,
+			.deadline = now + (200 + id % ticks) * ts.tick - id % 7,
+		};
+		if (arm(&op))
+			return ~0ULL;
+	}
+	for (unsigned int i = 0; i < 250 + ticks; i++)
+		pass(ts.tick);
+	seen = ts.wheel.storms;
+	if (timers_expired(&ts) != each * ticks)
+		seen = ~0ULL;
+	wheel_destroy(&ts.wheel);
+	return seen;
+}
+
+static void storms_by_tick(void)
+{
+	tap(!storms(64, 3) && storms(65, 3) == 3 && storms(1, 300) == 0 && storms(300, 1) == 1,
+	    "a storm is a tick with more than 64 timers");
 }
 
 void timers_cases(void)
 {
 	late_by_classes();
+	storms_by_tick();
 	old_claim();
 	claim_overtaken_with_words();
 	told_before_found(false);

@@ -534,15 +534,20 @@ struct twheel_list {
  * @max_pass: most timers and ring entries handled in one such turn
  * @wakeups: times that readers and pollers were to be woken, should there be any
  * @memory: bytes of kernel memory the wheel holds, all in
- * @next: no armed timer is due before that, ns of the wheel's clock; 0: none is armed
- * @storms: times that more came due at once than softirq handles in one turn
+ * @next: no pending timer is due before that, ns of the wheel's clock; 0: none is pending
+ * @storms: ticks at which the wheel came to more than 64 timers at once, those that had been
+ *	pushed back by a store, or cancelled, counted with them
+ * @oldest: how long the event has waited that is read next, ns; 0: none waits
+ * @in_ring: entries of the event ring that its consumer has yet to take
  * @max_late: the latest that one of the events of @late was found, ns after its deadline
  * @max_unread: the longest that one of those of @unread has waited, ns
  * @late: events that were delivered, by how long after their deadlines they were found.
  *	Class 0 is less than 1,024 ns, class n less than 1,024 << n, and the last one has no
- *	end.  Those are left out whose timers were armed by a call when their deadlines had
- *	passed.  A clock that is set forward makes them late
- * @unread: events that were delivered, by how long after they were found; likewise
+ *	end.  What the tick and the timer's slack allow is counted with it.  Those are left out
+ *	whose timers were armed for a time that had passed.  A clock that is set forward makes
+ *	them late
+ * @unread: events that were delivered, which is read or written to the ring, by how long
+ *	after they were found; likewise
  */
 struct twheel_stats {
 	__aligned_u64	pending;
@@ -562,6 +567,8 @@ struct twheel_stats {
 	__aligned_u64	memory;
 	__aligned_u64	next;
 	__aligned_u64	storms;
+	__aligned_u64	oldest;
+	__aligned_u64	in_ring;
 	__aligned_u64	max_late;
 	__aligned_u64	max_unread;
 	__aligned_u64	late[TWHEEL_LATE_CLASSES];
