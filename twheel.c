@@ -128,6 +128,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 		.slots		= TWHEEL_DEFAULT_SLOTS,
 		.capacity	= TWHEEL_DEFAULT_CAPACITY,
 	};
+	static atomic64_t opened;
 	struct twheel *tw;
 
 	tw = kzalloc(sizeof(*tw), GFP_CHARGED);
@@ -145,6 +146,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	INIT_LIST_HEAD(&tw->entry.skipped);
 	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
 	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
+	tw->number = atomic64_inc_return(&opened);
 	tw->clock = TWHEEL_MONOTONIC;
 	tw->offset = twheel_opener_offset(tw, tw->clock);
 	twheel_shape(&tw->timers, &defaults, tw->clock, clock_now(tw->clock) + tw->offset);
@@ -186,6 +188,7 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	struct twheel *tw = file->private_data;
 	union twheel_arg u;
 
+	seq_printf(m, "twheel-number:\t%llu\n", tw->number);
 	twheel_get_setup(tw, &u);
 	seq_printf(m, "twheel-clock:\t%u\n", u.setup.clock);
 	seq_printf(m, "twheel-tick-ns:\t%llu\n", u.setup.tick);
@@ -193,14 +196,22 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-slots:\t%u\n", u.setup.slots);
 	seq_printf(m, "twheel-capacity:\t%u\n", u.setup.capacity);
 	seq_printf(m, "twheel-delivery:\t%u\n", u.setup.delivery);
+	seq_printf(m, "twheel-now-ns:\t%llu\n", u.setup.now);
 	twheel_stats(tw, &u);
 	seq_printf(m, "twheel-pending:\t%llu\n", u.stats.pending);
 	seq_printf(m, "twheel-expired:\t%llu\n", u.stats.expired);
+	seq_printf(m, "twheel-arms:\t%llu\n", u.stats.arms);
+	seq_printf(m, "twheel-cancels:\t%llu\n", u.stats.cancels);
 	seq_printf(m, "twheel-fired:\t%llu\n", u.stats.fired);
 	seq_printf(m, "twheel-delivered:\t%llu\n", u.stats.delivered);
+	seq_printf(m, "twheel-overruns:\t%llu\n", u.stats.overruns);
 	seq_printf(m, "twheel-moves:\t%llu\n", u.stats.moves);
 	seq_printf(m, "twheel-cascades:\t%llu\n", u.stats.cascades);
 	seq_printf(m, "twheel-interrupts:\t%llu\n", u.stats.interrupts);
+	seq_printf(m, "twheel-idle-interrupts:\t%llu\n", u.stats.idle_interrupts);
+	seq_printf(m, "twheel-steps:\t%llu\n", u.stats.steps);
+	seq_printf(m, "twheel-max-pass:\t%llu\n", u.stats.max_pass);
+	seq_printf(m, "twheel-wakeups:\t%llu\n", u.stats.wakeups);
 	seq_printf(m, "twheel-memory:\t%llu\n", u.stats.memory);
 	seq_printf(m, "twheel-next-ns:\t%llu\n", u.stats.next);
 	seq_printf(m, "twheel-storms:\t%llu\n", u.stats.storms);

@@ -57,6 +57,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
  * @words_first: the first id with a word; like @clock
  * @words_nr: how many have one; like @clock
+ * @number: of this wheel, of all that were opened; constant
  * @offsets: of the clocks that differ in the opener's time namespace; constant
  */
 struct twheel {
@@ -84,6 +85,7 @@ struct twheel {
 	s64			offset;
 	u32			words_first;
 	u32			words_nr;
+	u64			number;
 	struct {
 		s64		monotonic;
 		s64		boottime;

@@ -1528,14 +1528,15 @@ TEST(next_is_no_promise_beyond_the_next)
 TEST_F(wheel, fdinfo)
 {
 	static const char * const keys[] = {
-		"clock", "tick-ns", "levels", "slots", "capacity", "delivery",
-		"pending", "expired", "fired", "delivered", "moves",
-		"cascades", "interrupts", "memory", "next-ns", "storms",
-		"oldest-ns", "in-ring",
+		"number", "clock", "tick-ns", "levels", "slots", "capacity", "delivery",
+		"now-ns", "pending", "expired", "arms", "cancels", "fired", "delivered",
+		"overruns", "moves", "cascades", "interrupts", "idle-interrupts", "steps",
+		"max-pass", "wakeups", "memory", "next-ns", "storms", "oldest-ns", "in-ring",
 		"max-late-ns", "max-unread-ns", "late", "unread",
 	};
 	struct twheel_stats s;
 	char path[64], key[64], text[4096];
+	__u64 before = now_ns(), now;
 	int i;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
@@ -1552,7 +1553,33 @@ TEST_F(wheel, fdinfo)
 	EXPECT_EQ(1, file_value(path, "twheel-expired:\t"));
 	EXPECT_EQ(s.fired, file_value(path, "twheel-fired:\t"));
 	EXPECT_EQ(1, file_value(path, "twheel-delivered:\t"));
+	EXPECT_EQ(s.arms, file_value(path, "twheel-arms:\t"));
 	EXPECT_EQ(s.memory, file_value(path, "twheel-memory:\t"));
+	now = file_value(path, "twheel-now-ns:\t");
+	EXPECT_LE(before, now);
+	EXPECT_GE(now_ns(), now);
+}
+
+static __u64 number_of(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	return file_value(path, "twheel-number:\t");
+}
+
+/* By its number one wheel is known from others, whoever holds it. */
+TEST_F(wheel, numbers)
+{
+	int same = dup(self->fd), other = wheel_open(0);
+
+	ASSERT_LE(0, same);
+	ASSERT_LE(0, other);
+	EXPECT_LT(0, number_of(self->fd));
+	EXPECT_EQ(number_of(self->fd), number_of(same));
+	EXPECT_LT(number_of(self->fd), number_of(other));
+	EXPECT_EQ(0, close(same));
+	EXPECT_EQ(0, close(other));
 }
 
 TEST_HARNESS_MAIN

@@ -72,6 +72,13 @@ void output_check(void)
 		exit(EXIT_RUNTIME);
 }
 
+void output_bulk(void)
+{
+	static char buffer[1 << 16];
+
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
+}
+
 bool is_terminal(FILE *file)
 {
 	const char *term = getenv("TERM");
@@ -93,6 +100,11 @@ const char *colour(FILE *file, enum colour colour)
 	if ((no_color && *no_color) || !is_terminal(file))
 		return "";
 	return codes[colour];
+}
+
+void output_row(const char *what, const char *value, const char *note)
+{
+	printf("  %-26s %14s%s%s\n", what, value, *note ? "  " : "", note);
 }
 
 char *number(char *buf, uint64_t value)
@@ -154,23 +166,15 @@ void json_text(struct json_object *object, const char *key, const char *value)
 	json_object_object_add(object, key, json_object_new_string(value));
 }
 
-void json_value(struct json_object *object, const char *key, const char *value)
+void json_print(struct json_object *object)
 {
-	unsigned long long parsed;
-	char *end;
-
-	errno = 0;
-	parsed = strtoull(value, &end, 10);
-	if (*value >= '0' && *value <= '9' && !*end && !errno)
-		json_number(object, key, parsed);
-	else
-		json_text(object, key, value);
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
+						    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
 }
 
 void json_line(struct json_object *object)
 {
-	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN |
-						    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_print(object);
 	output_check();
-	json_object_put(object);
 }

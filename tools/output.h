@@ -22,6 +22,9 @@ void output_begin(void);
 /* The same at once, for who goes on and on. */
 void output_check(void);
 
+/* There is much to print and nobody waits for a line: write it by the buffer. */
+void output_bulk(void);
+
 /* What fail() and usage_error() start with: "twheel arm", for example. */
 void output_name(const char *name);
 
@@ -31,6 +34,9 @@ bool is_terminal(FILE *file);
 /* For such a terminal, unless NO_COLOR is set; else "". */
 enum colour { PLAIN, BOLD, DIM, RED, GREEN };
 const char *colour(FILE *file, enum colour colour);
+
+/* A line of a table of two columns, with a note behind it unless that is "". */
+void output_row(const char *what, const char *value, const char *note);
 
 #define NUMBER_LEN	32
 
@@ -46,9 +52,8 @@ struct json_object *json_new(void);
 /* Numbers of the JSON are exact and in the units that their names tell. */
 void json_number(struct json_object *object, const char *key, uint64_t value);
 void json_text(struct json_object *object, const char *key, const char *value);
-/* A key with a value, both of the kernel's choice: a number if it is one. */
-void json_value(struct json_object *object, const char *key, const char *value);
-/* Print @object as one line of JSON and free it. */
+/* Print @object as one line of JSON and free it; json_line() writes it at once. */
 void json_line(struct json_object *object);
+void json_print(struct json_object *object);
 
 #endif

@@ -5,11 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "array.h"
 #include "device.h"
 #include "duration.h"
+#include "info.h"
+#include "lateness.h"
 #include "options.h"
 #include "output.h"
+#include "prometheus.h"
 #include "stats.h"
 #include "target.h"
 #include "verbs.h"
@@ -17,26 +19,49 @@
 struct stat_options {
 	struct target_options target;
 	bool json;
+	bool prometheus;
+	const char *output;
 };
 
-enum { KEY_JSON = 256 };
+enum { KEY_JSON = 256, KEY_PROMETHEUS };
 
 static const struct argp_option argp_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "print JSON, for several wheels JSON Lines", 0 },
+	{ "prometheus", KEY_PROMETHEUS, NULL, 0,
+	  "print sums over all wheels, by command, as Prometheus reads them", 0 },
+	{ "output", 'o', "FILE", 0, "with --prometheus: write FILE, and replace it at once", 0 },
 	{ 0 }
 };
+
+static void check(const struct stat_options *options)
+{
+	if (options->output && !options->prometheus)
+		usage_error("--output is for --prometheus: give both");
+	if (options->prometheus && options->json)
+		usage_error("--prometheus and --json are two formats: give one of them");
+	if (options->prometheus && target_is_given(&options->target))
+		usage_error("--prometheus is about all wheels: leave --pid and --fd out");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct stat_options *options = state->input;
 
-	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->target;
 		return 0;
 	case KEY_JSON:
 		options->json = true;
+		return 0;
+	case KEY_PROMETHEUS:
+		options->prometheus = true;
+		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -68,35 +93,38 @@ static const char *delivery_name(const struct twheel_setup *setup)
 	return setup->delivery == TWHEEL_DELIVER_RING ? "ring" : "read";
 }
 
-static void print_json(const struct target *target, const struct twheel_setup *setup,
-		       const struct twheel_stats *stats)
+/* What fdinfo does not tell, whoever reaches the wheel knows. */
+static void add_rest(struct json_object *shape, const struct twheel_setup *setup)
 {
+	json_number(shape, "ring_entries", setup->ring_entries);
+	json_number(shape, "words_first", setup->words_first);
+	json_number(shape, "words_nr", setup->words_nr);
+	json_object_object_add(shape, "clock_offset_ns",
+			       json_object_new_int64(setup->clock_offset));
+}
+
+static void print_json(const struct target *target, const struct info *wheel, bool reached)
+{
+	const struct twheel_setup *setup = &wheel->setup;
 	struct json_object *line = json_new();
 	struct json_object *shape = json_new();
 
 	json_number(line, "pid", target->pid ? target->pid : getpid());
 	json_number(line, "fd", target->fd);
 	json_text(line, "comm", target->comm);
+	json_number(line, "number", wheel->number);
 	json_text(shape, "clock", clock_name(setup));
 	json_number(shape, "tick_ns", setup->tick);
 	json_number(shape, "levels", setup->levels);
 	json_number(shape, "slots", setup->slots);
 	json_number(shape, "capacity", setup->capacity);
 	json_text(shape, "delivery", delivery_name(setup));
-	json_number(shape, "ring_entries", setup->ring_entries);
-	json_number(shape, "words_first", setup->words_first);
-	json_number(shape, "words_nr", setup->words_nr);
 	json_number(shape, "now_ns", setup->now);
-	json_object_object_add(shape, "clock_offset_ns",
-			       json_object_new_int64(setup->clock_offset));
+	if (reached)
+		add_rest(shape, setup);
 	json_object_object_add(line, "setup", shape);
-	json_object_object_add(line, "stats", stats_json(stats));
+	json_object_object_add(line, "stats", stats_json(&wheel->stats));
 	json_line(line);
-}
-
-static void row(const char *what, const char *value, const char *note)
-{
-	printf("  %-26s %14s%s%s\n", what, value, *note ? "  " : "", note);
 }
 
 static void head(const char *text)
@@ -114,8 +142,8 @@ static void print_time(const struct twheel_setup *setup)
 		snprintf(note, sizeof(note), "%s %s this program's: another time namespace",
 			 duration_short(offset, ahead < 0 ? -(uint64_t)ahead : (uint64_t)ahead),
 			 ahead < 0 ? "behind" : "ahead of");
-	row("clock", clock_name(setup), "");
-	row("its time", duration_short(text, setup->now), note);
+	output_row("clock", clock_name(setup), "");
+	output_row("its time", duration_short(text, setup->now), note);
 }
 
 static void print_words(const struct twheel_setup *setup)
@@ -125,7 +153,7 @@ static void print_words(const struct twheel_setup *setup)
 	if (setup->words_nr && setup->words_nr != setup->capacity)
 		snprintf(note, sizeof(note), "of timers from id %s on",
 			 number(first, setup->words_first));
-	row("words", setup->words_nr ? number(nr, setup->words_nr) : "none", note);
+	output_row("words", setup->words_nr ? number(nr, setup->words_nr) : "none", note);
 }
 
 static void print_setup(const struct twheel_setup *setup)
@@ -134,58 +162,97 @@ static void print_setup(const struct twheel_setup *setup)
 
 	head("setup");
 	print_time(setup);
-	row("tick", duration_exact(text, setup->tick), "");
+	output_row("tick", duration_exact(text, setup->tick), "");
 	if (setup->levels)
 		snprintf(shape, sizeof(shape), "%u x %u", setup->levels, setup->slots);
 	else
 		snprintf(shape, sizeof(shape), "%u", setup->slots);
-	row("shape", shape, setup->levels ? "levels x slots" : "slots, as many levels as needed");
-	row("capacity", number(text, setup->capacity), "timers");
+	output_row("shape", shape,
+		   setup->levels ? "levels x slots" : "slots, as many levels as needed");
+	output_row("capacity", number(text, setup->capacity), "timers");
 	print_words(setup);
-	row("delivery", delivery_name(setup), "");
+	output_row("delivery", delivery_name(setup), "");
 	if (setup->delivery == TWHEEL_DELIVER_RING)
-		row("ring", number(text, setup->ring_entries), "entries");
+		output_row("ring", number(text, setup->ring_entries), "entries");
 }
 
-static void print_stats(const struct twheel_stats *stats)
+/* When the next timer is due, from now; "-" if none is armed. */
+static char *next_due(char *buf, const struct info *wheel)
 {
+	uint64_t now = wheel->setup.now, next = wheel->stats.next;
+
+	if (next)
+		duration_short(buf, next > now ? next - now : 0);
+	else
+		strcpy(buf, "-");
+	return buf;
+}
+
+/* How long the event has waited that is read next; "-" if there is none. */
+static char *oldest(char *buf, const struct twheel_stats *stats)
+{
+	if (stats->oldest)
+		duration_short(buf, stats->oldest);
+	else
+		strcpy(buf, "-");
+	return buf;
+}
+
+static const char *note_of(const struct stats_field *field)
+{
+	if (!strcmp(field->name, "expired") && field->value)
+		return "the backlog";
+	if (!strcmp(field->name, "storms"))
+		return "ticks with more than 64 timers";
+	return "";
+}
+
+static void print_stats(const struct info *wheel)
+{
+	const struct twheel_stats *stats = &wheel->stats;
+	char value[DURATION_LEN], note[96] = "";
 	struct stats_field field;
-	char value[NUMBER_LEN], note[96];
 	size_t i;
 
 	head("timers");
 	for (i = 0; stats_field(stats, i, &field); i++) {
-		if (!strcmp(field.name, "memory"))
-			continue;
-		row(field.words, number(value, field.value), "");
+		if (field.words)
+			output_row(field.words, number(value, field.value), note_of(&field));
+		if (!strcmp(field.name, "pending"))
+			output_row("next due in", next_due(value, wheel), "");
+		if (!strcmp(field.name, "expired"))
+			output_row("of these the oldest", oldest(value, stats), "has waited");
 	}
+	head("found late, after their deadlines");
+	lateness_print(stats->late, stats->max_late);
+	head("waited unread, from then on");
+	lateness_print(stats->unread, stats->max_unread);
 	head("costs");
-	row("moves per timer fired", ratio(value, stats->moves, stats->fired), "");
-	row("interrupts per timer fired", ratio(value, stats->interrupts, stats->fired), "");
-	note[0] = 0;
+	output_row("moves per timer fired", ratio(value, stats->moves, stats->fired), "");
+	output_row("interrupts per timer fired", ratio(value, stats->interrupts, stats->fired), "");
 	/* Below that it is the price of the empty wheel. */
 	if (stats->pending + stats->expired >= 1000)
 		snprintf(note, sizeof(note), "%llu bytes an armed timer",
 			 (unsigned long long)(stats->memory / (stats->pending + stats->expired)));
-	row("memory", bytes(value, stats->memory), note);
+	output_row("memory", bytes(value, stats->memory), note);
 }
 
 static int stat_one(const struct stat_options *options)
 {
 	struct target target = target_resolve(&options->target);
-	int wheel = target_open_or_fail(&target);
-	struct twheel_setup setup;
-	struct twheel_stats stats;
-	int err;
+	int fd = target_open_or_fail(&target), err;
+	struct info wheel;
 
-	err = wheel_get_setup(wheel, &setup);
+	/* The number is told nowhere else. */
+	info_read(getpid(), fd, &wheel);
+	err = wheel_get_setup(fd, &wheel.setup);
 	if (!err)
-		err = wheel_stats(wheel, &stats);
-	close(wheel);
+		err = wheel_stats(fd, &wheel.stats);
+	close(fd);
 	if (err)
 		fail("%s", wheel_explain(err));
 	if (options->json) {
-		print_json(&target, &setup, &stats);
+		print_json(&target, &wheel, true);
 		return 0;
 	}
 	if (target.pid)
@@ -193,140 +260,52 @@ static int stat_one(const struct stat_options *options)
 		       target.fd);
 	else
 		printf("wheel inherited as file descriptor %d\n", target.fd);
-	print_setup(&setup);
-	print_stats(&stats);
+	print_setup(&wheel.setup);
+	print_stats(&wheel);
 	return 0;
 }
 
-/*
- * The table of all wheels, from fdinfo: this needs fewer rights than to reach
- * the wheel itself.  What the keys are is the kernel's affair: those that fit
- * on a line become columns, the JSON has them all.
- */
-#define COLUMNS		12
-#define LINE_WIDTH	100
-
-struct column {
-	char key[32];
-	int width;
-};
-
-struct table {
-	struct column columns[COLUMNS];
-	size_t nr;
-	bool json;
-	/* Of the wheel at hand. */
-	char values[COLUMNS][64];
-	struct json_object *line;
-};
-
-static void take_column(void *data, const char *key, const char *value)
+static void print_table_head(void)
 {
-	struct table *table = data;
-	struct column *column;
-	int width = strlen(key) > 10 ? strlen(key) : 10, sum = 34;
-	size_t i;
-
-	(void)value;
-	for (i = 0; i < table->nr; i++) {
-		if (!strcmp(table->columns[i].key, key))
-			return;
-		sum += table->columns[i].width + 2;
-	}
-	if (table->nr == COLUMNS || sum + width > LINE_WIDTH)
-		return;
-	column = &table->columns[table->nr++];
-	snprintf(column->key, sizeof(column->key), "%s", key);
-	column->width = width;
+	printf("%s%8s  %4s  %-16s  %10s  %10s  %12s  %9s  %9s  %6s  %9s%s\n",
+	       colour(stdout, BOLD), "PID", "FD", "COMMAND", "PENDING", "EXPIRED", "FIRED", "NEXT",
+	       "MAX LATE", "STORMS", "MEMORY", colour(stdout, PLAIN));
 }
 
-/* What one looks for first; the others come behind, as far as they fit. */
-static void take_first_columns(void *data, const char *key, const char *value)
+static void print_wheel(const struct target *target, const struct info *wheel)
 {
-	static const char * const first[] = {
-		"pending", "expired", "fired", "interrupts", "memory"
-	};
-	size_t i;
+	const struct twheel_stats *stats = &wheel->stats;
+	char pending[NUMBER_LEN], expired[NUMBER_LEN], fired[NUMBER_LEN], storms[NUMBER_LEN];
+	char next[DURATION_LEN], late[DURATION_LEN], memory[NUMBER_LEN];
 
-	for (i = 0; i < ARRAY_SIZE(first); i++) {
-		if (!strcmp(first[i], key))
-			take_column(data, key, value);
-	}
-}
-
-static void take_value(void *data, const char *key, const char *value)
-{
-	struct table *table = data;
-	size_t i;
-
-	if (table->json)
-		json_value(table->line, key, value);
-	for (i = 0; i < table->nr; i++) {
-		if (!strcmp(table->columns[i].key, key))
-			snprintf(table->values[i], sizeof(table->values[i]), "%s", value);
-	}
-}
-
-static void print_table_head(const struct table *table)
-{
-	size_t i;
-	const char *p;
-
-	printf("%s%8s  %4s  %-16s", colour(stdout, BOLD), "PID", "FD", "COMMAND");
-	for (i = 0; i < table->nr; i++) {
-		printf("  %*s", table->columns[i].width - (int)strlen(table->columns[i].key), "");
-		for (p = table->columns[i].key; *p; p++)
-			putchar(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
-	}
-	printf("%s\n", colour(stdout, PLAIN));
-}
-
-static void print_wheel(struct table *table, const struct target *target)
-{
-	size_t i;
-
-	memset(table->values, 0, sizeof(table->values));
-	if (table->json) {
-		table->line = json_new();
-		json_number(table->line, "pid", target->pid);
-		json_number(table->line, "fd", target->fd);
-		json_text(table->line, "comm", target->comm);
-	}
-	/* It may have been closed since: then there is nothing to tell. */
-	if (target_fdinfo(target->pid, target->fd, take_value, table) <= 0) {
-		json_object_put(table->line);
-		table->line = NULL;
-		return;
-	}
-	if (table->json) {
-		json_line(table->line);
-		table->line = NULL;
-		return;
-	}
-	printf("%8d  %4d  %-16s", target->pid, target->fd, target->comm);
-	for (i = 0; i < table->nr; i++)
-		printf("  %*s", table->columns[i].width,
-		       *table->values[i] ? table->values[i] : "-");
-	putchar('\n');
+	printf("%8d  %4d  %-16s  %10s  %10s  %12s  %9s  %9s  %6s  %9s\n", target->pid,
+	       target->fd, target->comm, number(pending, stats->pending),
+	       number(expired, stats->expired), number(fired, stats->fired),
+	       next_due(next, wheel),
+	       lateness_events(stats->late) ? duration_short(late, stats->max_late) : "-",
+	       number(storms, stats->storms), bytes(memory, stats->memory));
 }
 
 static int stat_all(const struct stat_options *options)
 {
-	struct table table = { .json = options->json };
 	struct target *targets;
 	size_t nr, denied, i;
+	struct info wheel;
 
 	targets = target_scan(0, &nr, &denied);
-	for (i = 0; i < nr && !table.nr; i++) {
-		target_fdinfo(targets[i].pid, targets[i].fd, take_first_columns, &table);
-		target_fdinfo(targets[i].pid, targets[i].fd, take_column, &table);
+	if (nr && !options->json)
+		print_table_head();
+	for (i = 0; i < nr; i++) {
+		/* It may have been closed since: then there is nothing to tell. */
+		if (!info_read(targets[i].pid, targets[i].fd, &wheel))
+			continue;
+		if (options->json)
+			print_json(&targets[i], &wheel, false);
+		else
+			print_wheel(&targets[i], &wheel);
 	}
-	if (nr && !table.json)
-		print_table_head(&table);
-	for (i = 0; i < nr; i++)
-		print_wheel(&table, &targets[i]);
 	free(targets);
-	if (table.json)
+	if (options->json)
 		return 0;
 	printf("%s%zu %s open", colour(stdout, DIM), nr, nr == 1 ? "wheel" : "wheels");
 	if (denied)
@@ -341,11 +320,18 @@ int verb_stat(int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "Tell all about a wheel; without --pid or --fd, which wheels are open."
-		       "\vExample: all about the wheel of process 1234\n"
+		       "\vFound late is what the kernel took, waited unread what the program took "
+		       "to fetch its events.  A wheel that several processes hold is told once.\n"
+		       "\n"
+		       "Example: all about the wheel of process 1234\n"
 		       "  twheel stat --pid 1234",
 	};
 	struct stat_options options = { .target = TARGET_OPTIONS_INIT };
 
 	options_parse(&argp, argc, argv, 0, &options);
+	if (options.prometheus) {
+		prometheus(options.output);
+		return 0;
+	}
 	return target_is_given(&options.target) ? stat_one(&options) : stat_all(&options);
 }

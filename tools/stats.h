@@ -10,14 +10,23 @@
 #include <json-c/json.h>
 #include <linux/twheel.h>
 
+/**
+ * struct stats_field - a counter
+ * @name: in JSON; in fdinfo with dashes
+ * @words: for people; NULL: it is shown in another way than as a number
+ * @value: what it is at
+ */
 struct stats_field {
 	const char *name;
 	const char *words;
 	uint64_t value;
 };
 
-/* Field @i, in the order of the struct; false behind the last one. */
+/* Field @i, in the order in which they are shown; false behind the last one. */
 bool stats_field(const struct twheel_stats *stats, size_t i, struct stats_field *field);
+
+/* Set what a line of fdinfo tells; one that is not known is passed over. */
+void stats_set(struct twheel_stats *stats, const char *key, const char *value);
 
 /* An object with all fields. */
 struct json_object *stats_json(const struct twheel_stats *stats);

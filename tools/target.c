@@ -2,14 +2,13 @@
 /*
  * The wheels of other processes.
  *
- * A wheel belongs to an open file.  Its fdinfo tells that it is one (keys that
- * start with "twheel-"), and pidfd_getfd(2) lends us the file, for which the
- * kernel wants the rights of a debugger.
+ * A wheel belongs to an open file.  Its fdinfo tells that it is one, and which, and
+ * pidfd_getfd(2) lends us the file, for which the kernel wants the rights of a
+ * debugger.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +17,12 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "info.h"
 #include "options.h"
 #include "output.h"
 #include "target.h"
 
-#define KEY_PREFIX	"twheel-"
-
-/* "/proc/PID/fdinfo/FD" */
+/* "/proc/PID/fd/FD" */
 #define PROC_LEN	64
 
 struct scan {
@@ -33,52 +31,27 @@ struct scan {
 	size_t size;
 };
 
-int target_fdinfo(pid_t pid, int fd, void (*fn)(void *data, const char *key, const char *value),
-		  void *data)
-{
-	char path[PROC_LEN], line[256];
-	const size_t prefix = strlen(KEY_PREFIX);
-	char *value;
-	FILE *file;
-	int found = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
-	file = fopen(path, "re");
-	if (!file)
-		return -errno;
-	while (fgets(line, sizeof(line), file)) {
-		if (strncmp(line, KEY_PREFIX, prefix))
-			continue;
-		value = strchr(line, ':');
-		if (!value)
-			continue;
-		*value++ = 0;
-		value += strspn(value, " \t");
-		value[strcspn(value, "\n")] = 0;
-		found++;
-		if (fn)
-			fn(data, line + prefix, value);
-	}
-	fclose(file);
-	return found;
-}
-
-static bool is_wheel(pid_t pid, int fd)
+/* Fills in the target's number if it is a wheel. */
+static bool is_wheel(struct target *target)
 {
 	char path[PROC_LEN];
+	struct info info;
 	struct stat st;
 
 	/* The cheap test first: there are many files that can't be one. */
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", target->pid, target->fd);
 	if (stat(path, &st) || !S_ISCHR(st.st_mode))
 		return false;
-	return target_fdinfo(pid, fd, NULL, NULL) > 0;
+	if (!info_read(target->pid, target->fd, &info))
+		return false;
+	target->number = info.number;
+	return true;
 }
 
 static bool same_file(const struct target *a, const struct target *b)
 {
-	/* Kernels without kcmp() say ENOSYS: then they count as two. */
-	return !syscall(SYS_kcmp, a->pid, b->pid, KCMP_FILE, a->fd, b->fd);
+	/* Without numbers they count as two. */
+	return a->number && a->number == b->number;
 }
 
 /* A process can name itself as it likes, a terminal must not see that. */
@@ -96,37 +69,39 @@ static void read_comm(pid_t pid, char *comm)
 	if (fgets(comm, COMM_LEN, file))
 		comm[strcspn(comm, "\n")] = 0;
 	fclose(file);
+	if (!*comm)
+		strcpy(comm, "?");
 	for (p = comm; *p; p++) {
 		if (!isprint((unsigned char)*p))
 			*p = '?';
 	}
 }
 
-static void add(struct scan *scan, pid_t pid, int fd)
+static void add(struct scan *scan, struct target *target)
 {
-	struct target target = { .pid = pid, .fd = fd };
 	size_t i;
 
 	for (i = 0; i < scan->nr; i++) {
-		if (same_file(&scan->targets[i], &target))
+		if (same_file(&scan->targets[i], target))
 			return;
 	}
 	if (scan->nr == scan->size) {
 		scan->size = scan->size ? 2 * scan->size : 16;
-		scan->targets = reallocarray(scan->targets, scan->size, sizeof(target));
+		scan->targets = reallocarray(scan->targets, scan->size,
+					     sizeof(*target));
 		if (!scan->targets)
 			fail("out of memory");
 	}
-	read_comm(pid, target.comm);
-	scan->targets[scan->nr++] = target;
+	read_comm(target->pid, target->comm);
+	scan->targets[scan->nr++] = *target;
 }
 
 static int scan_process(struct scan *scan, pid_t pid)
 {
 	char path[PROC_LEN];
+	struct target target = { .pid = pid };
 	struct dirent *entry;
 	DIR *dir;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	dir = opendir(path);
@@ -135,9 +110,9 @@ static int scan_process(struct scan *scan, pid_t pid)
 	while ((entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		fd = atoi(entry->d_name);
-		if (is_wheel(pid, fd))
-			add(scan, pid, fd);
+		target.fd = atoi(entry->d_name);
+		if (is_wheel(&target))
+			add(scan, &target);
 	}
 	closedir(dir);
 	return 0;

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define COMM_LEN	32
@@ -14,11 +15,13 @@
  * struct target - a wheel and who holds it
  * @pid: the process; 0: this one, @fd is inherited
  * @fd: the file descriptor in that process
+ * @number: of the wheel, if it was found by a scan
  * @comm: the name of that process, safe to print
  */
 struct target {
 	pid_t pid;
 	int fd;
+	uint64_t number;
 	char comm[COMM_LEN];
 };
 
@@ -60,9 +63,5 @@ int target_open_or_fail(const struct target *target);
  * looked into.
  */
 struct target *target_scan(pid_t pid, size_t *nr, size_t *denied);
-
-/* Call @fn for each twheel-KEY of the wheel's fdinfo. */
-int target_fdinfo(pid_t pid, int fd, void (*fn)(void *data, const char *key, const char *value),
-		  void *data);
 
 #endif

@@ -3,10 +3,14 @@
 #
 # The command twheel and the demo on the real device.  TAP; wants to be root,
 # with the module loaded and twheel and twheel-demo in PATH.  Any POSIX shell.
+# What comes with --json is kept by verb in a folder, $TWHEEL_JSON if that is set, where
+# check-json.py looks at it.
 
 nr=0
 failed=0
 dir=$(mktemp -d)
+json=${TWHEEL_JSON:-$dir/json}
+mkdir -p "$json"
 holder=
 # shellcheck disable=SC2154 # set when it runs
 trap 'rc=$?; [ -z "$holder" ] || kill $holder; rm -rf "$dir"; exit $rc' EXIT
@@ -36,6 +40,10 @@ run()
 {
 	"$@" >"$dir/out" 2>"$dir/err"
 	status=$?
+	case "$* " in
+	"twheel-demo "*" --json "*) cat "$dir/out" >>"$json/demo" ;;
+	"twheel "*" --json "*) cat "$dir/out" >>"$json/$2" ;;
+	esac
 }
 
 # refused STATUS PATTERN COMMAND...: fails with STATUS and one line like PATTERN
@@ -97,6 +105,9 @@ refused 2 'unknown clock' twheel arm --clock sundial 1s
 refused 2 'from 1ns to 1s' twheel arm --tick 2s 1s
 refused 2 'takes no arguments' twheel list everything
 refused 2 'give one of them' twheel stat --pid 1 --fd 3
+refused 2 'give both' twheel stat --output /tmp/x
+refused 2 'is pending or expired' twheel list --state idle
+refused 2 'use id, remaining' twheel list --sort size
 refused 2 'at least 10ms' twheel watch --interval 1ms
 refused 2 'give a number' twheel-demo --connections 0
 refused 1 'has no wheel open' twheel list --pid $$
@@ -202,16 +213,30 @@ result $? "stat --pid waits for no event: two timers are pending"
 run twheel stat --pid $holder
 [ "$status" -eq 0 ] && grep -Eq '^  tick +1ms$' "$dir/out" &&
 	grep -Eq '^  capacity +65,536 ' "$dir/out" && grep -Eq '^  pending +2$' "$dir/out" &&
-	grep -Eq '^  its time +[0-9.]+[a-z]' "$dir/out" && grep -Eq '^  words +none$' "$dir/out"
-result $? "stat --pid tells setup and counters"
+	grep -Eq '^  its time +[0-9.]+[a-z]' "$dir/out" && grep -Eq '^  words +none$' "$dir/out" &&
+	grep -Eq '^  storms +0 ' "$dir/out" && [ "$(grep -Ec '^  events +0$' "$dir/out")" -eq 2 ]
+result $? "stat --pid tells setup, counters and histograms"
+# A level comes down before the timer is due.
+has '^  next due in +(1h|[0-9]+m)[0-9smh.]*$' "stat --pid tells when the next timer is due"
 run twheel stat --pid $holder --json
-has "^\{\"pid\":$holder,\"fd\":[0-9]+,\"comm\":\"twheel\",\"setup\":\{.*\"stats\":\{.*\}\}$" \
+has "^\{\"pid\":$holder,\"fd\":[0-9]+,\"comm\":\"twheel\",\"number\":[0-9]+,\"setup\":\{.*\"stats\":\{.*\}\}$" \
 	"stat --pid --json"
 
 run twheel stat
 has "^ *$holder +[0-9]+ +twheel +2 " "stat without --pid finds the wheel"
 run twheel stat --json
 has "^\{\"pid\":$holder,\"fd\":[0-9]+,\"comm\":\"twheel\",.*\"pending\":2,.*\}$" "stat --json"
+
+run twheel stat --prometheus
+grep -qxF 'twheel_wheels{comm="twheel"} 1' "$dir/out" &&
+	grep -qxF 'twheel_pending_timers{comm="twheel"} 2' "$dir/out" &&
+	grep -qxF 'twheel_unseen_processes 0' "$dir/out" &&
+	grep -Eq '^twheel_next_due_seconds\{comm="twheel"\} [1-9][0-9]*\.[0-9]{9}$' "$dir/out"
+result $? "stat --prometheus"
+run twheel stat --prometheus --output "$dir/twheel.prom"
+[ "$status" -eq 0 ] && [ ! -s "$dir/out" ] &&
+	grep -qxF 'twheel_late_seconds_count{comm="twheel"} 0' "$dir/twheel.prom"
+result $? "stat --prometheus --output"
 
 run twheel list
 [ "$status" -eq 0 ] &&
@@ -222,6 +247,11 @@ result $? "list finds the only wheel and tells the remaining time"
 run twheel list --pid $holder --json
 [ "$(grep -c '^{"id":[34],.*"state":"pending","count":5,"cookie":99,.*}$' "$dir/out")" -eq 2 ]
 result $? "list --pid --json"
+run twheel list --pid $holder --json --sort remaining --limit 1
+[ "$(wc -l <"$dir/out")" -eq 1 ] && grep -q '^{"id":4,' "$dir/out"
+result $? "list --sort --limit: the one that is due next"
+run twheel list --pid $holder --within 100m --state pending --periodic --id 0-4
+has '^1 pending, 0 expired$' "list --within --state --periodic --id"
 fd=$(twheel stat --json | sed 's/.*"fd":\([0-9]*\).*/\1/')
 run twheel list --pid "$holder:$fd"
 has '^2 pending' "list --pid PID:FD"
@@ -265,6 +295,22 @@ holder=
 run cat "$dir/held"
 has ' 2s$' "and its owner reads it"
 
+# So long it was not read, and the next one is on time.
+twheel arm 2s 1h >/dev/null &
+holder=$!
+until_ok counts $holder pending 2
+kill -STOP $holder
+until_ok counts $holder expired 1
+kill -CONT $holder
+until_ok counts $holder delivered 1
+run twheel stat --pid $holder
+[ "$(grep -Ec '^  events +1$' "$dir/out")" -eq 2 ] &&
+	[ "$(grep -Ec '^  less than .* 1  100.0 % #+$' "$dir/out")" -eq 2 ]
+result $? "stat --pid tells how late its event was found, and how long it waited"
+kill $holder
+wait $holder 2>/dev/null
+holder=
+
 # A wheel that a shell holds and a command inherits.
 mkfifo "$dir/go"
 (
@@ -277,6 +323,23 @@ run cat "$dir/before"
 has '^0 pending, 0 expired$' "list --fd: an inherited wheel"
 run twheel stat --pid $holder
 has '^  pending +0$' "stat --pid of a shell that holds a wheel"
+# Two processes hold it, the shell and one whose end it waits for; another wheel is another one.
+(
+	sleep 60 &
+	echo $! >"$dir/sleeper"
+	exec sleep 60
+) 5<>/dev/twheel &
+sleepers=$!
+until_ok [ -s "$dir/sleeper" ]
+until_ok sh -c 'twheel stat | grep -q "^2 wheels open"'
+[ -e "/proc/$(cat "$dir/sleeper")/fd/5" ] && [ -e "/proc/$sleepers/fd/5" ]
+result $? "two processes hold a wheel"
+run twheel stat --json
+[ "$(sed 's/.*"number":\([0-9]*\).*/\1/' "$dir/out" | sort -u | wc -l)" -eq 2 ] &&
+	[ "$(wc -l <"$dir/out")" -eq 2 ]
+result $? "stat tells each wheel once, with its number"
+kill $sleepers "$(cat "$dir/sleeper")"
+wait $sleepers 2>/dev/null
 echo >"$dir/go"
 wait $holder
 holder=
@@ -296,11 +359,15 @@ if grep -q '^nobody:' /etc/passwd && su -s /bin/sh nobody -c true 2>/dev/null; t
 	holder=$!
 	until_ok counts $holder pending 1
 	refused 1 'not permitted' su -s /bin/sh nobody -c "twheel list --pid $holder"
+	run su -s /bin/sh nobody -c "twheel stat --prometheus"
+	[ "$status" -eq 0 ] && ! grep -q '^twheel_wheels{' "$dir/out" &&
+		grep -q '^twheel_unseen_processes [1-9]' "$dir/out"
+	result $? "stat --prometheus tells how many processes it has not seen"
 	kill $holder
 	wait $holder 2>/dev/null
 	holder=
 else
-	for what in open tick arm list; do
+	for what in open tick arm list metrics; do
 		skip "$what as another user" "no user nobody, or not root"
 	done
 fi

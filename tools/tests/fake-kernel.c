@@ -7,6 +7,9 @@
  * nothing.  FAKE=early fires each 50th timer 20 ms too soon, FAKE=lose drops
  * its event, FAKE=late holds it back for 3 s, FAKE=stale gives it a deadline
  * that was not asked for.  FAKE=wordless does not cheat; it has no words.
+ *
+ * With FAKE_TIMERS=N any file is a wheel, which has that many timers to be listed, and counters
+ * that are always the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +29,9 @@
 #define CAPACITY	TWHEEL_DEFAULT_CAPACITY
 #define WORDS_OFFSET	0x10000000ULL
 #define WORDS_SIZE	(CAPACITY * sizeof(struct twheel_word))
+
+/* What the clock of a wheel tells that is always the same. */
+#define NOW		(5 * NSEC_PER_SEC)
 
 /* What is not in its word. */
 struct timer {
@@ -144,6 +150,47 @@ static int set_up(struct twheel_setup *setup)
 	return 0;
 }
 
+/* Of ten timers one has expired, every fifth is periodic; cookies fall while ids rise. */
+static struct twheel_timer listed(uint32_t id, uint32_t nr)
+{
+	bool expired = id % 10 == 3;
+
+	return (struct twheel_timer){
+		.id = id,
+		.generation = 1,
+		.cookie = nr - id,
+		.deadline = NSEC_PER_SEC,
+		.remaining = expired ? 0 : (id * 7ULL % nr + 1) * NSEC_PER_MSEC,
+		.interval = id % 5 ? 0 : NSEC_PER_SEC,
+		.overruns = id % 4,
+		.state = expired ? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING,
+	};
+}
+
+static const struct twheel_stats always = {
+	.pending = 1000,
+	.expired = 3,
+	.storms = 2,
+	.next = NOW + 2500 * NSEC_PER_MSEC,
+	.oldest = 2500 * NSEC_PER_MSEC,
+	.in_ring = 7,
+	.max_late = 5 * NSEC_PER_MSEC,
+	.max_unread = 9 * NSEC_PER_SEC,
+	.late = { [5] = 150, [6] = 40, [13] = 10 },
+	.unread = { [0] = 5, [23] = 5 },
+};
+
+static int list(struct twheel_list *list)
+{
+	struct twheel_timer *to = (void *)(uintptr_t)list->timers;
+	const char *timers_nr = getenv("FAKE_TIMERS");
+	uint32_t nr = timers_nr ? strtoul(timers_nr, NULL, 10) : 0;
+
+	for (list->done = 0; list->done < list->nr && list->cursor < nr; list->done++)
+		to[list->done] = listed(list->cursor++, nr);
+	return 0;
+}
+
 static int call(unsigned long request, void *arg)
 {
 	switch (request) {
@@ -162,8 +209,17 @@ static int call(unsigned long request, void *arg)
 	case TWHEEL_IOC_SUBMIT:
 		submit(arg);
 		return 0;
+	case TWHEEL_IOC_GET_SETUP:
+		*(struct twheel_setup *)arg = (struct twheel_setup){
+			.tick = TWHEEL_DEFAULT_TICK,
+			.capacity = CAPACITY,
+			.now = NOW,
+		};
+		return 0;
+	case TWHEEL_IOC_LIST:
+		return list(arg);
 	case TWHEEL_IOC_STATS:
-		*(struct twheel_stats *)arg = counters;
+		*(struct twheel_stats *)arg = getenv("FAKE_TIMERS") ? always : counters;
 		return 0;
 	default:
 		return -ENOTTY;
@@ -174,7 +230,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 {
 	int ret;
 
-	if (fd != wheel)
+	if (fd != wheel && !getenv("FAKE_TIMERS"))
 		return __real_ioctl(fd, request, arg);
 	ret = call(request, arg);
 	program();

@@ -3,7 +3,10 @@
 #ifndef TWHEEL_TESTS_FAKE_KERNEL_H
 #define TWHEEL_TESTS_FAKE_KERNEL_H
 
+#include <dirent.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 int __wrap_open(const char *path, int flags, ...);
@@ -13,9 +16,16 @@ ssize_t __wrap_read(int fd, void *to, size_t size);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset);
 
+FILE *__wrap_fopen(const char *path, const char *mode);
+DIR *__wrap_opendir(const char *path);
+int __wrap_stat(const char *path, struct stat *to);
+
 int __real_open(const char *path, int flags, ...);
 int __real_ioctl(int fd, unsigned long request, void *arg);
 ssize_t __real_read(int fd, void *to, size_t size);
 void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+FILE *__real_fopen(const char *path, const char *mode);
+DIR *__real_opendir(const char *path);
+int __real_stat(const char *path, struct stat *to);
 
 #endif

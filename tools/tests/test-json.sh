@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# What each verb prints with --json, on a wheel in user space, by the schema.  TAP.
+# Usage: test-json.sh FAKE-TWHEEL FAKE-DEMO, from the folder of the tools
+
+twheel=$1
+demo=$2
+dir=$(mktemp -d)
+# shellcheck disable=SC2154 # set when it runs
+trap 'rc=$?; rm -rf "$dir"; exit $rc' EXIT
+
+# Beside the twheel whose --help is asked, as it will be installed.
+mkdir "$dir/bin" "$dir/json"
+cp "$twheel" "$dir/bin/twheel"
+cp "$demo" "$dir/bin/twheel-demo"
+PATH=$dir/bin:$PATH
+
+tests/fake-proc.sh "$dir/proc"
+{
+	twheel arm --json --every 1ms --times 2 --cookie 7 1ms >"$dir/json/arm"
+	FAKE_TIMERS=20 twheel watch --fd 0 --json --interval 10ms --count 2 >"$dir/json/watch"
+	FAKE_TIMERS=20 twheel list --fd 0 --json >"$dir/json/list"
+	FAKE_TIMERS=20 twheel stat --fd 0 --json >"$dir/json/stat"
+	FAKE_PROC=$dir/proc twheel stat --json >>"$dir/json/stat"
+	twheel features --json >"$dir/json/features"
+	twheel demo --json --connections 20 --timeout 200ms >"$dir/json/demo"
+} </dev/null 2>/dev/null
+tests/check-json.py schema.json "$dir/json" twheel
