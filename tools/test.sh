@@ -96,6 +96,7 @@ refused 2 'needs --every' twheel arm --times 3 1s
 refused 2 'unknown clock' twheel arm --clock sundial 1s
 refused 2 'from 1ns to 1s' twheel arm --tick 2s 1s
 refused 2 'takes no arguments' twheel list everything
+refused 2 'takes no arguments' twheel doctor everything
 refused 2 'give one of them' twheel stat --pid 1 --fd 3
 refused 2 'at least 10ms' twheel watch --interval 1ms
 refused 2 'give a number' twheel-demo --connections 0
@@ -104,7 +105,7 @@ refused 1 'no process' twheel stat --pid 4194304
 refused 1 'no wheel is open' twheel watch
 refused 1 'not a wheel' twheel list --fd 0
 
-for verb in '' arm watch list stat features demo; do
+for verb in '' arm watch list stat features doctor demo; do
 	# shellcheck disable=SC2086 # no verb: no argument
 	run twheel $verb --help
 	has "^Usage: twheel $verb *\[OPTION" "twheel $verb --help"
@@ -125,8 +126,14 @@ unwritten twheel --version
 unwritten twheel arm --help
 unwritten twheel features
 unwritten twheel features --json
+unwritten twheel doctor
+unwritten twheel doctor --json
 unwritten twheel arm --every 10ms 10ms
 unwritten twheel arm --every 10ms 10ms --json
+
+# What was installed is in no source tree.
+! grep -qE 'make load|insmod' "$(command -v twheel)" "$(command -v twheel-demo)"
+result $? "no message sends anybody to a source tree"
 
 # --- features ---
 
@@ -270,7 +277,7 @@ holder=
 if grep -q '^nobody:' /etc/passwd && su -s /bin/sh nobody -c true 2>/dev/null; then
 	mode=$(stat -c %a /dev/twheel)
 	chmod 600 /dev/twheel
-	refused 1 'not permitted to open' su -s /bin/sh nobody -c "twheel arm 1s"
+	refused 1 'not permitted to open .*twheel doctor' su -s /bin/sh nobody -c "twheel arm 1s"
 	chmod 666 /dev/twheel
 	refused 1 'CAP_SYS_RESOURCE' su -s /bin/sh nobody -c "twheel arm --tick 99us 1s"
 	run su -s /bin/sh nobody -c "twheel arm 10ms"

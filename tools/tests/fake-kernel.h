@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
@@ -12,10 +13,12 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg);
 ssize_t __wrap_read(int fd, void *to, size_t size);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset);
+int __wrap_clock_getres(clockid_t clock, struct timespec *resolution);
 
 int __real_open(const char *path, int flags, ...);
 int __real_ioctl(int fd, unsigned long request, void *arg);
 ssize_t __real_read(int fd, void *to, size_t size);
 void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+int __real_clock_getres(clockid_t clock, struct timespec *resolution);
 
 #endif
