@@ -109,17 +109,17 @@ const char *wheel_explain(int err)
 	switch (-err) {
 	case ENODEV:
 	case ENXIO:
-		return "no " WHEEL_PATH ": load the module (make load)";
+		return "no " WHEEL_PATH ": twheel doctor tells why";
 	case EACCES:
-		return "not permitted to open " WHEEL_PATH ": be root, or ask its owner";
+		return "not permitted to open " WHEEL_PATH ": twheel doctor tells who may";
 	case ENOTTY:
 		return "not a wheel, or its module is older than this program";
 	case EFAULT:
 		return "the kernel could not reach this program's memory: please report it";
 	case E2BIG:
-		return "this program is newer than the module: load the module it came with";
+		return "this program is newer than the module: see twheel doctor";
 	case EPROTO:
-		return "module and program differ in their ABI: load the module it came with";
+		return "module and program differ in their ABI: see twheel doctor";
 	case EINVAL:
 		return "the kernel finds no meaning in this request: see --help";
 	case EOPNOTSUPP:
@@ -141,7 +141,7 @@ const char *wheel_explain(int err)
 	case ENOSPC:
 		return "every id of the wheel is in use: give it more --capacity";
 	case EDQUOT:
-		return "your user's limit on wheels, timers or ring entries is reached: close some";
+		return "your user has no more wheels, timers or ring entries: see twheel doctor";
 	case ENOMEM:
 		return "no memory, or the cgroup is at its limit";
 	case EINTR:

@@ -26,6 +26,8 @@
 #define PROC_LEN	64
 
 struct scan {
+	/* Do two lead to what is to be told once? */
+	bool (*same)(const struct target *a, const struct target *b);
 	struct target *targets;
 	size_t nr;
 	size_t size;
@@ -52,6 +54,11 @@ static bool same_file(const struct target *a, const struct target *b)
 {
 	/* Without numbers they count as two. */
 	return a->number && a->number == b->number;
+}
+
+static bool same_process(const struct target *a, const struct target *b)
+{
+	return a->pid == b->pid;
 }
 
 /* A process can name itself as it likes, a terminal must not see that. */
@@ -82,7 +89,7 @@ static void add(struct scan *scan, struct target *target)
 	size_t i;
 
 	for (i = 0; i < scan->nr; i++) {
-		if (same_file(&scan->targets[i], target))
+		if (scan->same(&scan->targets[i], target))
 			return;
 	}
 	if (scan->nr == scan->size) {
@@ -138,7 +145,7 @@ static size_t scan_all(struct scan *scan)
 
 struct target *target_scan(pid_t pid, size_t *nr, size_t *denied)
 {
-	struct scan scan = {};
+	struct scan scan = { .same = same_file };
 	int err;
 
 	*denied = 0;
@@ -153,6 +160,15 @@ struct target *target_scan(pid_t pid, size_t *nr, size_t *denied)
 		if (err)
 			fail("process %d: %s", pid, strerror(-err));
 	}
+	*nr = scan.nr;
+	return scan.targets;
+}
+
+struct target *target_holders(size_t *nr, size_t *denied)
+{
+	struct scan scan = { .same = same_process };
+
+	*denied = scan_all(&scan);
 	*nr = scan.nr;
 	return scan.targets;
 }

@@ -64,4 +64,7 @@ int target_open_or_fail(const struct target *target);
  */
 struct target *target_scan(pid_t pid, size_t *nr, size_t *denied);
 
+/* The same, but each process that has a wheel is told once, with one of its descriptors. */
+struct target *target_holders(size_t *nr, size_t *denied);
+
 #endif

@@ -7,6 +7,8 @@
  * nothing.  FAKE=early fires each 50th timer 20 ms too soon, FAKE=lose drops
  * its event, FAKE=late holds it back for 3 s, FAKE=stale gives it a deadline
  * that was not asked for.  FAKE=wordless does not cheat; it has no words.
+ * FAKE=foreign has another ABI, and with FAKE=coarse the clock has no better
+ * resolution than ticks of 4 ms.
  *
  * With FAKE_TIMERS=N any file is a wheel, which has that many timers to be listed, and counters
  * that are always the same.
@@ -196,7 +198,7 @@ static int call(unsigned long request, void *arg)
 	switch (request) {
 	case TWHEEL_IOC_FEATURES:
 		*(struct twheel_features *)arg = (struct twheel_features){
-			.abi = TWHEEL_ABI,
+			.abi = TWHEEL_ABI + tells("foreign"),
 			.features = tells("wordless") ? 0 : TWHEEL_FEATURE_WORDS,
 		};
 		return 0;
@@ -288,6 +290,15 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 		return taken * sizeof(*events);
 	errno = EAGAIN;
 	return -1;
+}
+
+int __wrap_clock_getres(clockid_t clock, struct timespec *resolution)
+{
+	int ret = __real_clock_getres(clock, resolution);
+
+	if (tells("coarse"))
+		resolution->tv_nsec = 4 * NSEC_PER_MSEC;
+	return ret;
 }
 
 /* Nothing that is linked here makes a file, so there is no mode. */

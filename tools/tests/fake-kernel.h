@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
@@ -15,6 +16,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg);
 ssize_t __wrap_read(int fd, void *to, size_t size);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset);
+int __wrap_clock_getres(clockid_t clock, struct timespec *resolution);
 
 FILE *__wrap_fopen(const char *path, const char *mode);
 DIR *__wrap_opendir(const char *path);
@@ -27,5 +29,6 @@ void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_
 FILE *__real_fopen(const char *path, const char *mode);
 DIR *__real_opendir(const char *path);
 int __real_stat(const char *path, struct stat *to);
+int __real_clock_getres(clockid_t clock, struct timespec *resolution);
 
 #endif

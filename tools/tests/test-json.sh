@@ -23,6 +23,7 @@ tests/fake-proc.sh "$dir/proc"
 	FAKE_TIMERS=20 twheel list --fd 0 --json >"$dir/json/list"
 	FAKE_TIMERS=20 twheel stat --fd 0 --json >"$dir/json/stat"
 	FAKE_PROC=$dir/proc twheel stat --json >>"$dir/json/stat"
+	twheel doctor --json >"$dir/json/doctor"
 	twheel features --json >"$dir/json/features"
 	twheel demo --json --connections 20 --timeout 200ms >"$dir/json/demo"
 } </dev/null 2>/dev/null

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What twheel doctor looks at.  A check looks at one thing and says what it found in one
+ * sentence; checks only read, but for wheels of their own that they open and close.
+ */
+#ifndef TWHEEL_DOCTOR_H
+#define TWHEEL_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define LINE_LEN	256
+/* Until a timer is due that is tried, and until it is given up. */
+#define DUE_MS		20
+#define PATIENCE_MS	2000
+/* Several lines in one sentence, or in one command. */
+#define TEXT_LEN	1024
+
+/**
+ * struct module_file - twheel.ko as it lies in /lib/modules
+ * @path: where; "" if there is none
+ * @version: of the release it is built from
+ * @srcversion: a sum over its source
+ * @vermagic: the kernel it is built for, and how
+ * @signer: whose key has signed it, "" if that is not told
+ * @is_signed: somebody has
+ */
+struct module_file {
+	char path[LINE_LEN];
+	char version[LINE_LEN];
+	char srcversion[LINE_LEN];
+	char vermagic[LINE_LEN];
+	char signer[LINE_LEN];
+	bool is_signed;
+};
+
+/**
+ * struct facts - what several checks need to know
+ * @release: of the running kernel
+ * @sudo: what a command that needs root begins with: nothing, for who is root
+ * @program: this program's path
+ * @container: what kind this runs in, "docker" for example; "": none that shows
+ * @private_dev: /dev is not the kernel's own, so that nodes are there by permission
+ * @loaded: the module is in the kernel
+ * @version: of the loaded one
+ * @srcversion: the same
+ * @file: what modprobe would load
+ * @stray: a file for this kernel that modprobe does not know of; "" if there is none
+ * @others: the other kernels that have one, with commas between
+ * @refused: the module can't be loaded as it is, and that was said
+ * @reachable: the node is there and may be opened
+ * @wheel: opens, and is of this program's ABI
+ * @features: of the device
+ * @works: a timer came
+ * @library: handle of dlopen(), or NULL
+ */
+struct facts {
+	char release[LINE_LEN];
+	const char *sudo;
+	char program[LINE_LEN];
+	char container[LINE_LEN];
+	bool private_dev;
+	bool loaded;
+	char version[LINE_LEN];
+	char srcversion[LINE_LEN];
+	struct module_file file;
+	char stray[LINE_LEN];
+	char others[TEXT_LEN];
+	bool refused;
+	bool reachable;
+	bool wheel;
+	unsigned long long features;
+	bool works;
+	void *library;
+};
+
+/* There is nothing to say, all is well, it is not, or that can't be seen from here. */
+enum verdict { SILENT, GOOD, PROBLEM, UNKNOWN };
+
+/**
+ * struct finding - what a check says
+ * @verdict: in a word
+ * @text: in a sentence
+ * @type: what to type about it; ""
+ */
+struct finding {
+	enum verdict verdict;
+	char text[TEXT_LEN];
+	char type[TEXT_LEN];
+};
+
+void say(struct finding *finding, enum verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void type(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Add to the text in @buf, as far as there is room. */
+void append(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The first line of a file, without its end; "" and false if there is none. */
+bool read_line(const char *path, char *buf, size_t size);
+
+/* The cgroup of a process, from the root of all on; false: there is no cgroup2 here. */
+bool cgroup_of(pid_t pid, char *buf, size_t size);
+
+/* The service of systemd that a process belongs to; false: none, or one with an odd name. */
+bool service_of(pid_t pid, char *buf, size_t size);
+
+void facts_gather(struct facts *facts);
+
+/* In the order in which one needs the other. */
+void check_kernel(struct facts *facts, struct finding *finding);
+void check_headers(struct facts *facts, struct finding *finding);
+void check_module(struct facts *facts, struct finding *finding);
+void check_signature(struct facts *facts, struct finding *finding);
+void check_loaded(struct facts *facts, struct finding *finding);
+void check_node(struct facts *facts, struct finding *finding);
+void check_permission(struct facts *facts, struct finding *finding);
+void check_open(struct facts *facts, struct finding *finding);
+void check_features(struct facts *facts, struct finding *finding);
+void check_limits(struct facts *facts, struct finding *finding);
+void check_timer(struct facts *facts, struct finding *finding);
+void check_library(struct facts *facts, struct finding *finding);
+void check_fallback(struct facts *facts, struct finding *finding);
+
+#endif

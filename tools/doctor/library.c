@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libtwheel, as a program finds it: this one is not linked with it, so it asks the loader.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <twheel.h>
+
+#include "doctor/doctor.h"
+#include "duration.h"
+
+#define SONAME	"libtwheel.so.0"
+#define USUAL	"/usr/local/lib"
+
+#define SYMBOL(library, name)	((typeof(name) *)dlsym(library, #name))
+
+static const char *path_of(void *library)
+{
+	struct link_map *map;
+
+	return dlinfo(library, RTLD_DI_LINKMAP, &map) ? SONAME : map->l_name;
+}
+
+/* How this program got here, and so its library. */
+static void type_install(const struct facts *facts, struct finding *finding)
+{
+	if (!strncmp(facts->program, "/usr/bin/", strlen("/usr/bin/")))
+		type(finding, "%sapt install libtwheel0 twheel-tools", facts->sudo);
+	else
+		type(finding, "%smake install", facts->sudo);
+}
+
+/* Where make install puts it, beside this program or by default; false: it is not there. */
+static bool find_unknown(const struct facts *facts, char *folder)
+{
+	const char *slash = strrchr(facts->program, '/');
+	char path[2 * LINE_LEN];
+
+	snprintf(path, sizeof(path), "%.*s/../lib", slash ? (int)(slash - facts->program) : 0,
+		 facts->program);
+	if (realpath(path, folder)) {
+		snprintf(path, sizeof(path), "%.256s/" SONAME, folder);
+		if (!access(path, R_OK))
+			return true;
+	}
+	strcpy(folder, USUAL);
+	return !access(USUAL "/" SONAME, R_OK);
+}
+
+void check_library(struct facts *facts, struct finding *finding)
+{
+	typeof(twheel_version) *version = NULL;
+	char folder[PATH_MAX];
+
+	facts->library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
+	if (facts->library)
+		version = SYMBOL(facts->library, twheel_version);
+	if (version && !strcmp(version(), VERSION)) {
+		say(finding, GOOD, "%s, %s", version(), path_of(facts->library));
+	} else if (version) {
+		say(finding, PROBLEM, "%s is %s and this program %s: have both of one release",
+		    path_of(facts->library), version(), VERSION);
+		type_install(facts, finding);
+	} else if (find_unknown(facts, folder)) {
+		say(finding, PROBLEM, SONAME " is in %s, and the loader does not know", folder);
+		/* Debian's loader is told of that one; else a folder has to be named. */
+		if (strcmp(folder, USUAL))
+			type(finding, "echo %s | %stee /etc/ld.so.conf.d/twheel.conf && ", folder,
+			     facts->sudo);
+		append(finding->type, sizeof(finding->type), "%sldconfig", facts->sudo);
+	} else {
+		say(finding, PROBLEM,
+		    SONAME " is not installed: programs that are linked with it do not start");
+		type_install(facts, finding);
+	}
+}
+
+/* A timer in a wheel of this process: 0, how late it came in @late, or a negative errno. */
+static int try_fallback(void *library, uint64_t *late)
+{
+	const struct twheel_options options = {
+		.size = sizeof(options), .flags = TWHEEL_OPEN_FALLBACK,
+	};
+	const struct twheel_arming arming = {
+		.flags = TWHEEL_ARM_RELATIVE, .deadline = DUE_MS * NSEC_PER_MSEC,
+	};
+	struct twheel_event event = {};
+	struct twheel *wheel = NULL;
+	int ret = SYMBOL(library, twheel_open)(&wheel, &options);
+
+	if (ret)
+		return ret;
+	ret = SYMBOL(library, twheel_arm_with)(wheel, 0, &arming);
+	if (!ret)
+		ret = SYMBOL(library, twheel_wait)(wheel, &event, 1, PATIENCE_MS * NSEC_PER_MSEC);
+	if (ret == 1)
+		*late = SYMBOL(library, twheel_now)(wheel) - event.deadline;
+	SYMBOL(library, twheel_close)(wheel);
+	return ret == 1 ? 0 : ret ? ret : -ETIME;
+}
+
+void check_fallback(struct facts *facts, struct finding *finding)
+{
+	typeof(twheel_open) *open;
+	char text[DURATION_LEN];
+	struct twheel *wheel;
+	uint64_t late;
+	int err;
+
+	if (facts->works)
+		return;
+	if (!facts->library) {
+		say(finding, UNKNOWN,
+		    "without the device libtwheel serves programs, and is not here to be tried");
+		return;
+	}
+	err = try_fallback(facts->library, &late);
+	if (err) {
+		say(finding, PROBLEM, "libtwheel has no wheel without the device either: %s",
+		    strerror(-err));
+		return;
+	}
+	/* A program that asks for nothing gets it only where there is no device at all. */
+	open = SYMBOL(facts->library, twheel_open);
+	err = open(&wheel, NULL);
+	if (!err)
+		SYMBOL(facts->library, twheel_close)(wheel);
+	duration_short(text, late);
+	if (err)
+		say(finding, GOOD,
+		    "programs with TWHEEL_OPEN_FALLBACK have a wheel in their process (%s late); "
+		    "others fail: %s",
+		    text, strerror(-err));
+	else
+		say(finding, GOOD,
+		    "meanwhile programs with libtwheel have a wheel in their process: a timer came "
+		    "%s late",
+		    text);
+}

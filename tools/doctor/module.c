@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module: installed for the running kernel, trusted by it, loaded, and the one installed. */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "array.h"
+#include "doctor/doctor.h"
+#include "target.h"
+
+/* The version of the newest source that dkms can build; false: there is none. */
+static bool dkms_version(char *buf, size_t size)
+{
+	static const char prefix[] = "/usr/src/twheel-";
+	glob_t sources;
+	bool found = !glob("/usr/src/twheel-*/dkms.conf", 0, NULL, &sources);
+
+	if (found) {
+		snprintf(buf, size, "%s", sources.gl_pathv[sources.gl_pathc - 1] + strlen(prefix));
+		buf[strcspn(buf, "/")] = 0;
+	}
+	globfree(&sources);
+	return found;
+}
+
+/* The source tree that this program was built in; false: in none, or it was installed. */
+static bool source_tree(const struct facts *facts, char *tree, size_t size)
+{
+	static const char built[] = "/tools/build/twheel";
+	const size_t len = strlen(facts->program);
+
+	if (len < strlen(built) || strcmp(facts->program + len - strlen(built), built))
+		return false;
+	snprintf(tree, size, "%.*s", (int)(len - strlen(built)), facts->program);
+	return true;
+}
+
+/* How the module gets built and installed here. */
+static void type_build(const struct facts *facts, struct finding *finding)
+{
+	char version[LINE_LEN], tree[LINE_LEN];
+
+	if (dkms_version(version, sizeof(version)))
+		type(finding, "%sdkms install --force twheel/%s -k %s", facts->sudo, version,
+		     facts->release);
+	else if (source_tree(facts, tree, sizeof(tree)))
+		type(finding, "make -C %s module && %smake -C %s load", tree, facts->sudo, tree);
+	else
+		type(finding, "%sapt install twheel-dkms", facts->sudo);
+}
+
+/* Is a file built for the running kernel?  Its vermagic begins with the release. */
+static bool is_for_this(const struct facts *facts)
+{
+	const size_t len = strlen(facts->release);
+
+	return !strncmp(facts->file.vermagic, facts->release, len) &&
+	       facts->file.vermagic[len] == ' ';
+}
+
+void check_module(struct facts *facts, struct finding *finding)
+{
+	const struct module_file *file = &facts->file;
+
+	if (*file->path && (is_for_this(facts) || facts->loaded)) {
+		say(finding, GOOD, "%s, %s", file->version, file->path);
+		return;
+	}
+	/* How it got into the kernel is then nobody's trouble before the next reboot. */
+	if (facts->loaded || *facts->container)
+		return;
+	if (*file->path && !*file->vermagic)
+		say(finding, PROBLEM, "%s can't be read, or is no module", file->path);
+	else if (*file->path)
+		say(finding, PROBLEM, "%s is built for %.*s, and %s runs", file->path,
+		    (int)strcspn(file->vermagic, " "), file->vermagic, facts->release);
+	else if (*facts->stray)
+		say(finding, PROBLEM, "%s is there, and modprobe has not been told", facts->stray);
+	else if (*facts->others)
+		say(finding, PROBLEM, "installed for %s, and %s runs", facts->others,
+		    facts->release);
+	else
+		say(finding, PROBLEM, "not installed for any kernel");
+	if (*facts->stray && !*file->path)
+		type(finding, "%sdepmod -a", facts->sudo);
+	else
+		type_build(facts, finding);
+	facts->refused = true;
+}
+
+/* Secure Boot and lockdown */
+
+#define EFIVARS		"/sys/firmware/efi/efivars/"
+#define SECURE_BOOT	"SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+/* Of the boot loader's variables. */
+#define SHIM		"605dab50-e046-4300-abb6-3dd810dd8b23"
+
+/* All of a file, for free(); NULL. */
+static void *read_all(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "re");
+	/* A list of keys has a few KiB. */
+	const size_t max = 1 << 20;
+	void *buf;
+
+	if (!file)
+		return NULL;
+	buf = malloc(max);
+	*size = buf ? fread(buf, 1, max, file) : 0;
+	fclose(file);
+	return buf;
+}
+
+/* What the kernel asks of a module; NULL: no signature. */
+static const char *enforcement(void)
+{
+	char line[LINE_LEN];
+
+	if (read_line("/sys/kernel/security/lockdown", line, sizeof(line)) &&
+	    !strstr(line, "[none]"))
+		return "lockdown";
+	if (read_line("/sys/module/module/parameters/sig_enforce", line, sizeof(line)) &&
+	    *line == 'Y')
+		return "module.sig_enforce";
+	return NULL;
+}
+
+static bool is_secure_boot(void)
+{
+	size_t size = 0;
+	unsigned char *variable = read_all(EFIVARS SECURE_BOOT, &size);
+	/* Four bytes of attributes come first. */
+	bool is = variable && size == 5 && variable[4] == 1;
+
+	free(variable);
+	return is;
+}
+
+/* The certificate that modules are signed with here; NULL: none that dkms knows. */
+static const char *certificate(void)
+{
+	static const char * const paths[] = {
+		"/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		if (!access(paths[i], F_OK))
+			return paths[i];
+	}
+	return NULL;
+}
+
+enum listed { UNREADABLE, MISSING, LISTED };
+
+/* Is a certificate in a list that the boot loader shim keeps, maybe in several files? */
+static enum listed look_up(const char *pattern, const char *path)
+{
+	size_t size = 0, cert_size = 0, i;
+	void *cert = read_all(path, &cert_size), *list;
+	enum listed result = UNREADABLE;
+	glob_t files;
+
+	if (cert && cert_size && !glob(pattern, 0, NULL, &files)) {
+		for (i = 0; i < files.gl_pathc && result != LISTED; i++) {
+			list = read_all(files.gl_pathv[i], &size);
+			if (list)
+				result = memmem(list, size, cert, cert_size) ? LISTED : MISSING;
+			free(list);
+		}
+		globfree(&files);
+	}
+	free(cert);
+	return result;
+}
+
+/* The keys that the kernel was given when it booted. */
+static enum listed look_up_enrolled(const char *cert)
+{
+	enum listed result = look_up(EFIVARS "MokListRT*-" SHIM, cert);
+
+	return result == UNREADABLE ? look_up("/sys/firmware/efi/mok-variables/MokListRT*", cert) :
+				      result;
+}
+
+/* Signed, by a key that has a certificate here: does the kernel know it? */
+static void explain_key(struct facts *facts, struct finding *finding, const char *cert)
+{
+	enum listed enrolled = look_up_enrolled(cert);
+
+	facts->refused = enrolled == MISSING;
+	if (enrolled == LISTED) {
+		say(finding, GOOD, "by %s, whose key is enrolled", facts->file.signer);
+	} else if (look_up(EFIVARS "MokNew-" SHIM, cert) == LISTED) {
+		say(finding, PROBLEM,
+		    "the key %s waits to be enrolled: after a reboot choose Enroll MOK",
+		    cert);
+		type(finding, "%sreboot", facts->sudo);
+	} else if (enrolled == UNREADABLE) {
+		say(finding, UNKNOWN,
+		    "by %s, and whether %s is enrolled %s", facts->file.signer, cert,
+		    geteuid() ? "only root can see" : "the firmware does not tell");
+	} else {
+		say(finding, PROBLEM,
+		    "signed, but the key %s is not enrolled: after the reboot choose Enroll MOK",
+		    cert);
+		type(finding, "%smokutil --import %s && %sreboot", facts->sudo, cert, facts->sudo);
+	}
+}
+
+void check_signature(struct facts *facts, struct finding *finding)
+{
+	const struct module_file *file = &facts->file;
+	const char *enforced = enforcement(), *cert = certificate();
+
+	/* One that is loaded was taken; and there has to be one. */
+	if (facts->loaded || facts->refused || !*file->path)
+		return;
+	if (!enforced) {
+		say(finding, GOOD, "the kernel asks for none");
+		return;
+	}
+	if (is_secure_boot())
+		enforced = "Secure Boot";
+	if (!file->is_signed) {
+		facts->refused = true;
+		say(finding, PROBLEM,
+		    "the kernel takes signed modules only (%s), and this one is not: dkms signs "
+		    "what it builds",
+		    enforced);
+		type_build(facts, finding);
+	} else if (!cert) {
+		say(finding, UNKNOWN,
+		    "the kernel takes keys only that it knows (%s), and of %s nothing is told here",
+		    enforced, *file->signer ? file->signer : "this one");
+	} else {
+		explain_key(facts, finding, cert);
+	}
+}
+
+/* The one that is loaded */
+
+/* What has to end before the module can go: "nginx (12), ..." */
+static void describe(char *buf, size_t size, const struct target *holders, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		append(buf, size, "%s%s (%d)", i ? ", " : "", holders[i].comm, holders[i].pid);
+}
+
+static void add_command(char *buf, size_t size, const char *begin, const char *name)
+{
+	char word[LINE_LEN];
+
+	snprintf(word, sizeof(word), " %s ", name);
+	if (!*buf)
+		append(buf, size, "%s ", begin);
+	if (!strstr(buf, word))
+		append(buf, size, "%s ", name);
+}
+
+/* Stop those that hold wheels, load the new module, and start again what can be. */
+static void type_reload(const struct facts *facts, struct finding *finding,
+			const struct target *holders, size_t nr)
+{
+	char stop[TEXT_LEN] = "", kill[TEXT_LEN] = "", service[LINE_LEN], pid[16];
+	const char *sudo = facts->sudo;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(pid, sizeof(pid), "%d", holders[i].pid);
+		if (service_of(holders[i].pid, service, sizeof(service)))
+			add_command(stop, sizeof(stop), "systemctl stop", service);
+		else
+			add_command(kill, sizeof(kill), "kill", pid);
+	}
+	if (*stop)
+		append(finding->type, sizeof(finding->type), "%s%s&& ", sudo, stop);
+	if (*kill)
+		append(finding->type, sizeof(finding->type), "%s%s&& ", sudo, kill);
+	append(finding->type, sizeof(finding->type),
+	       "%smodprobe -r %stwheel && %smodprobe twheel", sudo,
+	       *kill ? "--wait 5000 " : "", sudo);
+	if (*stop)
+		append(finding->type, sizeof(finding->type), " && %ssystemctl start%.*s", sudo,
+		       (int)(strlen(stop) - strlen("systemctl stop ")),
+		       stop + strlen("systemctl stop"));
+}
+
+static void look_for_holders(const struct facts *facts, struct finding *finding)
+{
+	char users[LINE_LEN];
+	struct target *holders;
+	size_t nr, denied;
+
+	read_line("/sys/module/twheel/refcnt", users, sizeof(users));
+	holders = target_holders(&nr, &denied);
+	if (!strcmp(users, "0")) {
+		append(finding->text, sizeof(finding->text), ", or now, as nothing holds a wheel");
+		type_reload(facts, finding, NULL, 0);
+	} else if (denied && geteuid()) {
+		append(finding->text, sizeof(finding->text),
+		       "; who holds wheels until then, root can see");
+		type(finding, "sudo twheel doctor");
+	} else if (!nr || holders[0].pid == 1) {
+		append(finding->text, sizeof(finding->text), "; until then %s",
+		       nr ? "systemd keeps wheels for a service (its file descriptor store)" :
+			    "something holds a wheel that no process has as a file");
+		type(finding, "%sreboot", facts->sudo);
+	} else {
+		append(finding->text, sizeof(finding->text),
+		       ", or when these end that hold wheels: ");
+		describe(finding->text, sizeof(finding->text), holders, nr);
+		type_reload(facts, finding, holders, nr);
+	}
+	free(holders);
+}
+
+void check_loaded(struct facts *facts, struct finding *finding)
+{
+	const struct module_file *file = &facts->file;
+
+	if (!facts->loaded && *facts->container) {
+		say(finding, PROBLEM,
+		    "not in the kernel of this container's host: there, twheel doctor tells why");
+		type(finding, "twheel doctor");
+	} else if (!facts->loaded) {
+		say(finding, PROBLEM, "not loaded%s",
+		    facts->refused ? ", and can't be as it is: see above" : "");
+		if (!facts->refused)
+			type(finding, "%smodprobe twheel", facts->sudo);
+	} else if (!*file->path && !*facts->container) {
+		say(finding, GOOD,
+		    "%s; modprobe knows none for %s, so a reboot will not bring it back",
+		    facts->version, facts->release);
+	} else if (!*file->path || (!strcmp(facts->srcversion, file->srcversion) &&
+				    !strcmp(facts->version, file->version))) {
+		say(finding, GOOD, "%s", facts->version);
+	} else {
+		say(finding, PROBLEM,
+		    "%s is loaded, and %s%s is installed: it comes with the next reboot",
+		    facts->version,
+		    strcmp(facts->version, file->version) ? "" : "another build of ",
+		    file->version);
+		look_for_holders(facts, finding);
+	}
+}

@@ -1,0 +1,465 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# twheel doctor, with each cause of trouble made in turn.  TAP; for a guest that has nothing to
+# lose and a shell of root's: it loads and unloads the module, writes /lib/modules, /etc and
+# /dev, and in the end locks the kernel down.
+# Usage: test-doctor.sh MODULE LIBRARY FAKE-TWHEEL
+
+ko=$1
+library=$2
+fake=$3
+nr=0
+failed=0
+dir=$(mktemp -d)
+chmod 755 "$dir"
+holder=
+release=$(uname -r)
+modules=/lib/modules/$release
+installed=$modules/updates/dkms/twheel.ko
+soname=libtwheel.so.0
+version=$(cat /sys/module/twheel/version)
+# shellcheck disable=SC2154 # set when it runs
+trap 'rc=$?; let_go; rm -rf "$dir"; exit $rc' EXIT
+
+# result STATUS WHAT
+result()
+{
+	nr=$((nr + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $nr - $2"
+	else
+		echo "not ok $nr - $2"
+		sed 's/^/#   /' "$dir/out"
+		failed=1
+	fi
+}
+
+# skip WHAT WHY
+skip()
+{
+	nr=$((nr + 1))
+	echo "ok $nr - $1 # SKIP $2"
+}
+
+# look [COMMAND...]: what the doctor says, run by that command
+look()
+{
+	"$@" twheel doctor >"$dir/out" 2>&1
+	status=$?
+}
+
+# The same for another user; for a shell whose mounts are its own, set up by SCRIPT.
+as_nobody()
+{
+	su -s /bin/sh nobody -c "twheel doctor" >"$dir/out" 2>&1
+	status=$?
+}
+
+apart()
+{
+	unshare -m sh -ec "$1
+		exec twheel doctor" >"$dir/out" 2>&1
+	status=$?
+}
+
+# finds WHAT VERDICT TEXT [TYPE]: a line of the last look, and the one below it; patterns
+finds()
+{
+	# Not by -v, which takes backslashes for itself.
+	WHAT=$1 VERDICT=$2 TEXT=$3 TYPE=${4:-} awk '
+		found { ok = /^ {23}[^ ]/ && substr($0, 24) ~ ENVIRON["TYPE"]; exit }
+		$1 == ENVIRON["WHAT"] && $2 == ENVIRON["VERDICT"] &&
+				substr($0, 24) ~ ENVIRON["TEXT"] {
+			if (ENVIRON["TYPE"] != "") {
+				found = 1
+				next
+			}
+			ok = 1
+			exit
+		}
+		END { exit !ok }' "$dir/out" &&
+		if [ "$2" = problem ]; then [ "$status" -eq 1 ]; else [ "$status" -lt 2 ]; fi
+	result $? "$1, $2: $3${4:+; type $4}"
+}
+
+# silent WHAT: nothing is said of it
+silent()
+{
+	! grep -q "^  $1 " "$dir/out"
+	result $? "nothing is said of $1"
+}
+
+# What is to be typed about WHAT, typed.
+obey()
+{
+	sh -c "$(awk -v what="$1" 'found { print; exit } $1 == what { found = 1 }' "$dir/out")" \
+		>/dev/null 2>"$dir/err"
+}
+
+# hold: another process with a wheel
+hold()
+{
+	: >"$dir/held"
+	twheel arm 1h >"$dir/held" &
+	holder=$!
+	until grep -q armed "$dir/held"; do usleep 10000; done
+}
+
+let_go()
+{
+	[ -z "$holder" ] || kill "$holder" 2>/dev/null
+	wait
+	holder=
+}
+
+# install_module [SED-SCRIPT]: as dkms would, maybe a little different
+install_module()
+{
+	mkdir -p "${installed%/*}"
+	sed "${1:-}" "$ko" >"$installed"
+	echo "updates/dkms/twheel.ko:" >"$modules/modules.dep"
+}
+
+export LD_LIBRARY_PATH="$dir/lib"
+mkdir "$dir/lib"
+cp "$library" "$dir/lib/$soname"
+install_module
+
+# --- all is well ---
+
+look
+[ "$status" -eq 0 ] && [ "$(grep -c '^  [a-z]* *ok  ' "$dir/out")" -eq "$(wc -l <"$dir/out")" ]
+result $? "all is well, exit status 0"
+finds kernel ok "$release"
+silent headers
+finds module ok "^$version, $installed$"
+finds loaded ok "^$version$"
+finds device ok 'device 10:[0-9]+$'
+finds permission ok '^mode 0600, root:root$'
+finds open ok '^ABI [0-9]+$'
+finds features ok 'words.*event ring'
+finds limits ok 'room for .* 0 of 1,024 wheels'
+finds timer ok 'one of 20ms came [0-9.]+[mun]s late'
+finds library ok "^$version, .*/$soname$"
+silent fallback
+twheel doctor --json >"$dir/out"
+grep -Eq '^\{"good":true,"checks":\[\{"what":"kernel","verdict":"ok","text":"[^"]*"\},.*\]\}$' \
+	"$dir/out"
+result $? "--json is one object"
+
+# --- what the kernel, or a fake of it, makes of a timer ---
+
+for how in early:problem:EARLY lose:problem:'has not come' late:problem:'has not come'; do
+	FAKE=${how%%:*} "$fake" doctor >"$dir/out" 2>&1
+	status=$?
+	rest=${how#*:}
+	finds timer "${rest%%:*}" "${rest#*:}.*please report"
+done
+FAKE=wordless "$fake" doctor >"$dir/out" 2>&1
+status=$?
+finds features ok 'no words here'
+FAKE=foreign "$fake" doctor >"$dir/out" 2>&1
+status=$?
+finds open problem "the module, $version, has ABI 1, and this program, $version, wants 0" \
+	'^modprobe -r twheel && modprobe twheel$'
+silent timer
+FAKE=coarse "$fake" doctor >"$dir/out" 2>&1
+status=$?
+finds kernel problem 'timers of 4ms, .*CONFIG_HIGH_RES_TIMERS'
+
+# --- who may open it ---
+
+as_nobody
+finds permission problem 'mode 0600, root:root: be root' \
+	'^sudo groupadd -r twheel && sudo usermod -aG twheel nobody && sudo chgrp'
+silent open
+finds fallback ok 'TWHEEL_OPEN_FALLBACK .*others fail: Permission denied'
+cp /etc/group "$dir/group"
+echo 'twheel:x:900:' >>/etc/group
+as_nobody
+finds permission problem 'there is a group twheel: udev' '^sudo udevadm control --reload && sudo udevadm trigger'
+chgrp twheel /dev/twheel
+chmod 660 /dev/twheel
+as_nobody
+finds permission problem 'mode 0660, root:twheel, and nobody is not in that group' \
+	'^sudo usermod -aG twheel nobody$'
+mkfifo "$dir/go"
+su -s /bin/sh nobody -c "read -r _ <$dir/go; exec twheel doctor" >"$dir/out" 2>&1 &
+session=$!
+exec 7>"$dir/go"
+sed -i 's/^twheel:.*/&nobody/' /etc/group
+echo >&7
+exec 7>&-
+wait $session
+status=$?
+finds permission problem 'nobody is in group twheel, but this session is older' '^newgrp twheel$'
+as_nobody
+finds permission ok '^mode 0660, root:twheel$'
+finds timer ok 'one of 20ms'
+cp "$dir/group" /etc/group
+chown root:root /dev/twheel
+chmod 600 /dev/twheel
+
+# --- an old module that is still loaded ---
+
+install_module 's/srcversion=./srcversion=Z/'
+look
+finds loaded problem "^$version is loaded, and another build of $version is installed: .*nothing holds" \
+	'^modprobe -r twheel && modprobe twheel$'
+as_nobody
+finds loaded problem 'nothing holds a wheel' '^sudo modprobe -r twheel && sudo modprobe twheel$'
+install_module "s/\\(version=\\)$version/\\19.9.9/"
+hold
+look
+finds loaded problem "^$version is loaded, and 9.9.9 is installed: .*hold wheels: twheel \\($holder\\)\$" \
+	"^kill $holder && modprobe -r --wait 5000 twheel && modprobe twheel\$"
+as_nobody
+finds loaded problem 'root can see$' '^sudo twheel doctor$'
+mkdir -p /sys/fs/cgroup/system.slice/held.service
+echo "$holder" >/sys/fs/cgroup/system.slice/held.service/cgroup.procs
+look
+finds loaded problem "9.9.9 is installed: .*twheel \\($holder\\)\$" \
+	'^systemctl stop held.service && modprobe -r twheel && modprobe twheel && systemctl start held.service$'
+look unshare --pid --fork --mount-proc
+finds loaded problem 'holds a wheel that no process has as a file' '^reboot$'
+let_go
+# shellcheck disable=SC2016 # of the other shell
+unshare --pid --fork --mount-proc sh -c 'exec 5<>/dev/twheel; twheel doctor 5>&-; exit $?' \
+	>"$dir/out" 2>&1
+status=$?
+finds loaded problem 'systemd keeps wheels for a service' '^reboot$'
+rm "$installed" "$modules/modules.dep"
+look
+silent module
+finds loaded ok 'modprobe knows none for .*, so a reboot'
+install_module
+
+# --- no node, or another one ---
+
+rm /dev/twheel
+look
+finds device problem 'no /dev/twheel here, though the module is loaded: somebody' \
+	'^rm -rf /dev/twheel && mknod -m 600 /dev/twheel c 10 [0-9]+$'
+silent permission
+finds fallback ok 'meanwhile programs with libtwheel have a wheel .* came [0-9.]+[mun]s late'
+LD_LIBRARY_PATH='' look
+finds fallback unknown 'not here to be tried'
+look
+obey device
+look
+finds timer ok 'one of 20ms'
+rm /dev/twheel
+mkdir /dev/twheel
+look
+finds device problem 'no device, but something else' '^rm -rf /dev/twheel && mknod'
+rmdir /dev/twheel
+mknod /dev/twheel c 10 99
+look
+finds device problem 'is device 10:99, and twheel is 10:[0-9]+ since it was loaded again'
+obey device
+dev='mount -t tmpfs none /dev; mknod /dev/null c 1 3'
+apart "$dev"
+finds device problem 'a container, or a service with PrivateDevices=' \
+	"^systemd-run -p PrivateDevices=no -p 'DeviceAllow=/dev/twheel rw'"
+apart "$dev; mount -t tmpfs none /run; mkdir /run/systemd; echo systemd-nspawn >/run/systemd/container"
+finds device problem 'a container' '^systemd-nspawn --bind=/dev/twheel .*DeviceAllow='
+apart "$dev; mount -t tmpfs none /run; : >/run/.containerenv"
+finds device problem 'a container' '^podman run --device=/dev/twheel'
+: >/.dockerenv
+apart "$dev"
+rm /.dockerenv
+finds device problem 'a container' '^docker run --device=/dev/twheel'
+container=lxc apart "$dev"
+finds device problem 'a container' '^lxc config device add NAME twheel'
+number=$(tr : ' ' </sys/class/misc/twheel/dev)
+apart "mount -t tmpfs -o nodev none /dev; mknod /dev/twheel c $number"
+finds open problem 'mounted nodev'
+
+# --- the cgroup's list of devices ---
+
+mkdir "$dir/devices"
+if mount -t cgroup -o devices none "$dir/devices" 2>/dev/null; then
+	mkdir "$dir/devices/without"
+	echo 'c 10:* rwm' >"$dir/devices/without/devices.deny"
+	# shellcheck disable=SC2016 # of the other shell
+	look sh -c 'echo $$ >"$0/without/tasks"; exec "$@"' "$dir/devices"
+	finds open problem "the cgroup's list of devices" "DeviceAllow=/dev/twheel rw'"
+	rmdir "$dir/devices/without"
+	umount "$dir/devices"
+else
+	skip "the cgroup's list of devices" "no cgroup of devices in this kernel"
+fi
+
+# --- limits ---
+
+parameters=/sys/module/twheel/parameters
+for what in wheels timers ring; do
+	was=$(cat $parameters/max_user_$what)
+	echo 0 >$parameters/max_user_$what
+	look
+	finds limits problem "no more .*options twheel max_user_$what=[0-9]+ in /etc/modprobe.d" \
+		"^echo [0-9]+ | tee $parameters/max_user_$what\$"
+	obey limits
+	look
+	finds limits ok 'room for'
+	echo "$was" >$parameters/max_user_$what
+done
+echo 3 >$parameters/max_user_wheels
+hold
+exec 5<>/dev/twheel 6<>/dev/twheel
+look
+exec 5>&- 6>&-
+let_go
+finds limits problem 'has 3 wheels and may have 3; for good' "^echo 16 | tee"
+echo 1024 >$parameters/max_user_wheels
+mkdir /sys/fs/cgroup/small
+echo 4M >/sys/fs/cgroup/small/memory.max
+# shellcheck disable=SC2016 # of the other shell
+look sh -c 'echo $$ >/sys/fs/cgroup/small/cgroup.procs; exec "$@"' sh
+finds limits problem 'no memory for a wheel of 65536 timers: its limit is 4.0 MiB' \
+	'^echo 8388608 | tee /sys/fs/cgroup/small/memory.max$'
+rmdir /sys/fs/cgroup/small
+
+# --- the library ---
+
+LD_LIBRARY_PATH='' look
+finds library problem 'not installed: programs' 'make install$'
+cp "$(command -v twheel)" /usr/bin/
+LD_LIBRARY_PATH='' /usr/bin/twheel doctor >"$dir/out" 2>&1
+status=$?
+rm /usr/bin/twheel
+finds library problem 'not installed' '^apt install libtwheel0 twheel-tools$'
+mkdir -p /usr/local/lib
+cp "$library" /usr/local/lib/$soname
+LD_LIBRARY_PATH='' look
+finds library problem "$soname is in /usr/local/lib, and the loader does not know" '^ldconfig$'
+rm /usr/local/lib/$soname
+mkdir -p "$dir/opt/bin" "$dir/opt/lib"
+cp "$(command -v twheel)" "$dir/opt/bin/"
+cp "$library" "$dir/opt/lib/$soname"
+LD_LIBRARY_PATH='' "$dir/opt/bin/twheel" doctor >"$dir/out" 2>&1
+status=$?
+finds library problem "$soname is in $dir/opt/lib" \
+	"^echo $dir/opt/lib | tee /etc/ld.so.conf.d/twheel.conf && ldconfig\$"
+sed "s/$version/9.9.9/" "$library" >"$dir/opt/lib/$soname"
+LD_LIBRARY_PATH=$dir/opt/lib look
+finds library problem "$soname is 9.9.9 and this program $version" 'make install$'
+
+# --- not loaded ---
+
+rmmod twheel
+look
+finds signature ok 'the kernel asks for none'
+finds loaded problem '^not loaded$' '^modprobe twheel$'
+silent device
+finds fallback ok 'meanwhile programs'
+twheel features >"$dir/out" 2>&1
+[ $? -eq 1 ] && [ "$(cat "$dir/out")" = "twheel features: no /dev/twheel: twheel doctor tells why" ]
+result $? "the other verbs point to the doctor, in one line"
+container=docker look
+finds loaded problem "this container's host" '^twheel doctor$'
+look setarch --uname-2.6
+finds kernel problem 'is older than 6.1'
+echo 1 >"$dir/one"
+apart "mount --bind $dir/one /proc/sys/kernel/modules_disabled"
+finds kernel problem 'takes no more modules' '^reboot$'
+finds loaded problem '^not loaded, and .* above$'
+apart 'mount -t tmpfs none /proc; mkdir /proc/self'
+finds kernel problem 'CONFIG_MODULES'
+
+rm "$modules/modules.dep"
+look
+finds module problem "$installed is there, and modprobe has not been told" '^depmod -a$'
+finds loaded problem '^not loaded, and .* above$'
+: >"$installed"
+echo "updates/dkms/twheel.ko:" >"$modules/modules.dep"
+look
+finds module problem "$installed can't be read"
+# As long as the right one.
+other=$(echo "$release" | sed 's/^./9/')
+install_module "s/vermagic=$release/vermagic=$other/"
+look
+finds module problem "is built for $other, and $release runs" '^apt install twheel-dkms$'
+install_module "s/vermagic=$release /vermagic=${release}x/"
+look
+finds module problem "is built for ${release}x[A-Z]*, and $release runs"
+mkdir -p "/usr/src/twheel-$version"
+: >"/usr/src/twheel-$version/dkms.conf"
+look
+finds module problem 'is built for' "^dkms install --force twheel/$version -k $release\$"
+mv "$modules" "/lib/modules/$other"
+look
+finds module problem "installed for $other, and $release runs" '^dkms install'
+silent signature
+finds headers problem "none of $release, .*distribution"
+: >/etc/debian_version
+look
+finds headers problem "none of $release, .*linux-headers-$(echo "$release" | sed 's/^[^-]*-\([0-9]*-\)*//')" \
+	"^apt install linux-headers-$release\$"
+mkdir -p "$modules/build"
+: >"$modules/build/Makefile"
+look
+finds headers ok "of $release"
+rm -r "/lib/modules/$other"
+look
+finds module problem 'not installed for any kernel' '^dkms install'
+rm -r "/usr/src/twheel-$version"
+mkdir -p "$dir/tree/tools/build"
+cp "$(command -v twheel)" "$dir/tree/tools/build/"
+"$dir/tree/tools/build/twheel" doctor >"$dir/out" 2>&1
+status=$?
+finds module problem 'not installed for any' "^make -C $dir/tree module && make -C $dir/tree load\$"
+
+# --- signatures ---
+
+enforce='mount -t tmpfs none /sys/kernel/security
+	echo "none [integrity] confidentiality" >/sys/kernel/security/lockdown'
+efi="mount -t tmpfs none /sys/firmware; mkdir -p /sys/firmware/efi/efivars; cd /sys/firmware/efi/efivars
+	printf '\\6\\0\\0\\0\\1' >SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+shim=605dab50-e046-4300-abb6-3dd810dd8b23
+install_module
+echo Y >"$dir/yes"
+apart "mount --bind $dir/yes /sys/module/module/parameters/sig_enforce"
+finds signature problem 'signed modules only \(module.sig_enforce\), and this one is not' '^apt install'
+finds loaded problem '^not loaded, and .* above$'
+apart "$enforce"
+finds signature problem 'only \(lockdown\), and this one is not'
+apart "$enforce; $efi"
+finds signature problem 'only \(Secure Boot\), and this one is not'
+# Signed by "somebody", as modules were before PKCS#7: name, key, signature, and their lengths.
+{
+	cat "$ko"
+	printf 'somebodykeyxsign\0\4\1\10\4\0\0\0\0\0\0\4~Module signature appended~\n'
+} >"$installed"
+apart "$enforce"
+finds signature unknown 'of somebody nothing is told here'
+finds loaded problem '^not loaded$' '^modprobe twheel$'
+mkdir -p /var/lib/dkms
+echo "a certificate" >/var/lib/dkms/mok.pub
+apart "$enforce"
+finds signature unknown 'by somebody, and whether /var/lib/dkms/mok.pub is enrolled the firmware does not tell'
+apart "$enforce; $efi; echo others >MokListRT-$shim"
+finds signature problem 'signed, but the key /var/lib/dkms/mok.pub is not enrolled' \
+	'^mokutil --import /var/lib/dkms/mok.pub && reboot$'
+apart "$enforce; $efi; echo others >MokListRT-$shim; cat /var/lib/dkms/mok.pub >MokNew-$shim"
+finds signature problem 'waits to be enrolled' '^reboot$'
+apart "$enforce; $efi; echo others >MokListRT-$shim; echo 'and a certificate' >MokListRT1-$shim"
+finds signature ok 'by somebody, whose key is enrolled'
+finds loaded problem '^not loaded$' '^modprobe twheel$'
+rm -r /var/lib/dkms
+install_module
+
+# Never to be undone: so this comes last.
+mount -t securityfs none /sys/kernel/security 2>/dev/null
+if echo integrity 2>/dev/null >/sys/kernel/security/lockdown; then
+	! insmod "$installed" 2>/dev/null
+	result $? "a kernel that is locked down refuses the module"
+	look
+	finds signature problem 'only \(lockdown\), and this one is not'
+else
+	skip "a kernel that is locked down" "no lockdown in this kernel"
+fi
+
+echo "1..$nr"
+exit $failed
