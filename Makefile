@@ -10,6 +10,7 @@ KERNEL := $(firstword $(KERNELS))
 # The running kernel's headers, for `make` and `make load`.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
+VERSION := $(shell cat VERSION)
 CACHE := $(or $(TWHEEL_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/twheel)
 
 all: module tools
@@ -51,6 +52,13 @@ help:
 	@echo '  make install      libtwheel, its headers, twheel and twheel-demo, what shells'
 	@echo '                    complete of them, and the man pages if there is scdoc, to'
 	@echo '                    DESTDIR= PREFIX=/usr/local'
+	@echo '  make install-system'
+	@echo '                    the group twheel, which /dev/twheel belongs to, and that the'
+	@echo '                    module is loaded when the machine starts; as root'
+	@echo '  make install-source'
+	@echo '                    the module for dkms, to SRCDIR=/usr/src; as root'
+	@echo '  make uninstall    removes what these three have installed'
+	@echo '  make deb          Debian packages of all, into build/deb'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
@@ -96,6 +104,28 @@ install: tools lib
 		echo 'There is no scdoc: the man pages are not installed.'; \
 		echo 'On Debian: apt-get install scdoc.'; \
 	fi
+
+install-system:
+	$(MAKE) -C system install
+
+# What the module is built from, and nothing else.
+SRCDIR ?= /usr/src
+source := $(DESTDIR)$(SRCDIR)/twheel-$(VERSION)
+module_files := Kbuild VERSION dkms.conf $(filter-out %.mod.c,$(wildcard *.c *.h)) \
+	compat/kernel.h $(wildcard compat/probe/*.c) uapi/linux/twheel.h
+
+install-source:
+	@for file in $(module_files); do \
+		install -D -m 644 $$file $(source)/$$file || exit; \
+	done
+	@echo 'Where $(source) is, run as root: dkms install twheel/$(VERSION)'
+
+uninstall:
+	@for folder in lib tools man system; do $(MAKE) -C $$folder uninstall || exit; done
+	rm -rf $(source)
+
+deb:
+	@debian/build build/deb
 
 selftests:
 	@vm/deps tools source
@@ -149,12 +179,13 @@ static:
 
 clean:
 	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
-	@rm -rf bench/build bench/wheel/build selftests/build tests/build tools/build lib/build \
+	@rm -rf build bench/build bench/wheel/build selftests/build tests/build tools/build lib/build \
 		man/build
 
 distclean: clean
 	rm -rf $(CACHE)
 
-.PHONY: all help module load unload tools lib man install selftests abi-update figures-update \
-	fuzz demo check example torture bench bench-wheel bench-instructions \
-	bench-instructions-update shell static clean distclean
+.PHONY: all help module load unload tools lib man install install-system install-source \
+	uninstall deb selftests abi-update figures-update fuzz demo check example torture \
+	bench bench-wheel bench-instructions bench-instructions-update shell static clean \
+	distclean
