@@ -689,8 +689,6 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 		w->cascades++;
 		if (level->slot[number & w->mask].filed > WHEEL_STEP)
 			w->heavy |= BIT(l);
-	} else {
-		w->storms += level->slot[number & w->mask].filed > WHEEL_STEP;
 	}
 	set_hand(w, l, number);
 	w->open |= BIT(l);
@@ -782,6 +780,11 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 		u32 id = batch->id[i];
 		struct wheel_node *node = wheel_node(w, id);
 
+		if (batch->expiry[i] != w->due_tick) {
+			w->due_tick = batch->expiry[i];
+			w->due_nr = 0;
+		}
+		w->storms += ++w->due_nr == WHEEL_STEP + 1;
 		node->expiry = stamp;
 		node->prev = kind | prev;
 		prev = id;
@@ -1016,7 +1019,6 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 		set_hand(w, 0, number);
 		/* Behind a heavy slot that is in the way it is late already. */
 		w->at = max(w->at, number);
-		w->storms += level->slot[number & w->mask].filed > WHEEL_STEP;
 		w->open |= BIT(0);
 		done += empty_slot(w, 0, due, budget - done);
 	}

@@ -223,7 +223,9 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @filed: timers in slots
  * @moves: timers filed again, counted
  * @cascades: upper slots opened, counted
- * @storms: slots of level 0 that were opened with more than a step's worth, counted
+ * @due_tick: the tick for which a timer came due last
+ * @due_nr: how many have for that one
+ * @storms: ticks for which more than a step's worth came due, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
  * @look: asked of timers that come out of a slot, at the latest when they would be due;
@@ -249,6 +251,8 @@ struct wheel {
 	u32			filed;
 	u64			moves;
 	u64			cascades;
+	u64			due_tick;
+	u32			due_nr;
 	u64			storms;
 	struct wheel_queue	queue[2];
 	size_t			memory;

@@ -446,8 +446,8 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * once more than needed is harmless.
  *
  * Return: how many timers it has armed: those of which the kernel may not know when they are
- * due, and those whose event waits; where their words are not mapped here, all; or a negative
- * errno.
+ * due, and those whose event waits; where their words are not mapped here, all; 0 for a wheel
+ * without words, of which the kernel knows all; or a negative errno.
  */
 int twheel_adopt(struct twheel *w);
 

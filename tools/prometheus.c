@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,7 +58,7 @@ static const struct metric {
 	{ "arms_total", "counter", "Timers armed and moved.", AT(arms) },
 	{ "cancels_total", "counter", "Timers cancelled.", AT(cancels) },
 	{ "fired_total", "counter", "Timers found due.", AT(fired) },
-	{ "delivered_total", "counter", "Events taken.", AT(delivered) },
+	{ "delivered_total", "counter", "Events read, or written to a ring.", AT(delivered) },
 	{ "overruns_total", "counter", "Periods that came due while an event waited to be taken.",
 	  AT(overruns) },
 	{ "moves_total", "counter", "Timers moved down a level, or filed again.", AT(moves) },
@@ -68,20 +69,22 @@ static const struct metric {
 	{ "steps_total", "counter", "Turns of a wheel in the time of callers.", AT(steps) },
 	{ "wakeups_total", "counter", "Times that readers and pollers were woken.", AT(wakeups) },
 	{ "storms_total", "counter",
-	  "Ticks at which a wheel came to more than 64 timers at once.",
+	  "Ticks at which more than 64 timers of a wheel came due.",
 	  AT(storms) },
 }, maxima[] = {
 	{ "oldest_event_seconds", "gauge",
 	  "How long the event has waited that is read next; 0: none waits.", AT(oldest) },
 	{ "max_late_seconds", "gauge", "The latest that an event was found after its deadline.",
 	  AT(max_late) },
-	{ "max_unread_seconds", "gauge", "The longest that an event has waited to be taken.",
+	{ "max_unread_seconds", "gauge",
+	  "The longest that an event has waited to be read, or for room in a ring.",
 	  AT(max_unread) },
 }, histograms[] = {
 	{ "late_seconds", "histogram",
-	  "Events taken, by how long after their deadlines they were found.", AT(late) },
+	  "Events delivered, by how long after their deadlines they were found.", AT(late) },
 	{ "unread_seconds", "histogram",
-	  "Events taken, by how long they had waited to be taken.", AT(unread) },
+	  "Events delivered, by how long they had waited to be read, or for room in a ring.",
+	  AT(unread) },
 };
 
 static const uint64_t *from(const struct twheel_stats *stats, size_t offset)
@@ -280,9 +283,13 @@ static size_t collect(struct groups *groups)
 static void replace(const char *path, const struct groups *groups, size_t denied)
 {
 	char *temporary;
+	struct stat st;
 	FILE *file;
 	int fd, err;
 
+	/* A device is not replaced by a file. */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		fail("--output %s: not a file; leave --output out to print", path);
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		fail("out of memory");
 	fd = mkstemp(temporary);

@@ -109,6 +109,7 @@ refused 2 'give both' --output "$dir/x"
 refused 2 'give one of them' --prometheus --json
 refused 2 'leave --pid' --prometheus --pid 1
 refused 2 'leave --pid' --prometheus --fd 0
+refused 1 'not a file' --prometheus --output /dev/null
 refused 1 'No such file' --prometheus --output "$dir/none/twheel.prom"
 
 stat --prometheus

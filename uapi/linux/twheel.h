@@ -516,8 +516,9 @@ struct twheel_list {
  * struct twheel_stats - counters of a wheel (TWHEEL_IOC_STATS)
  * @pending: timers armed and not yet due; with words, those too that were
  *	cancelled by a store and not looked at since
- * @expired: events that were found and wait to be read.  More may be due: the wheel
- *	does not look for them while many wait
+ * @expired: events that were found and wait to be read; until somebody polls or reads, those
+ *	too that a store has made stale, or whose clock was set back.  More may be due: the
+ *	wheel does not look for them while many wait
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
  * @fired: expirations found due; one that is in the ring may be found once more, by
@@ -534,10 +535,11 @@ struct twheel_list {
  * @max_pass: most timers and ring entries handled in one such turn
  * @wakeups: times that readers and pollers were to be woken, should there be any
  * @memory: bytes of kernel memory the wheel holds, all in
- * @next: no pending timer is due before that, ns of the wheel's clock; 0: none is pending
- * @storms: ticks at which the wheel came to more than 64 timers at once, those that had been
- *	pushed back by a store, or cancelled, counted with them
- * @oldest: how long the event has waited that is read next, ns; 0: none waits
+ * @next: none of the timers that @pending counts is due before that, ns of the wheel's clock;
+ *	0: there is none
+ * @storms: ticks at which more than 64 timers came due
+ * @oldest: how long the first of those that @expired counts has waited, ns; 0: none waits.
+ *	Like what follows by the wheel's clock, and so wrong by what that was set meanwhile
  * @in_ring: entries of the event ring that its consumer has yet to take
  * @max_late: the latest that one of the events of @late was found, ns after its deadline
  * @max_unread: the longest that one of those of @unread has waited, ns
