@@ -72,7 +72,9 @@ void type(struct finding *finding, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(finding->type, sizeof(finding->type), format, args);
+	if (vsnprintf(finding->type, sizeof(finding->type), format, args) >=
+	    (int)sizeof(finding->type))
+		*finding->type = 0;
 	va_end(args);
 }
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,13 +35,15 @@ struct scan {
 /* Fills in the target's number if it is a wheel. */
 static bool is_wheel(struct target *target)
 {
-	char path[PROC_LEN];
+	char path[PROC_LEN], first;
 	struct info info;
-	struct stat st;
 
-	/* The cheap test first: there are many files that can't be one. */
+	/*
+	 * The cheap test first: what has no path, as sockets, is none.  The path can be any, in
+	 * a container.  To look at the file itself could wait for ever, for a dead server.
+	 */
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", target->pid, target->fd);
-	if (stat(path, &st) || !S_ISCHR(st.st_mode))
+	if (readlink(path, &first, 1) != 1 || first != '/')
 		return false;
 	if (!info_read(target->pid, target->fd, &info))
 		return false;
@@ -84,13 +85,30 @@ static void read_comm(pid_t pid, char *comm)
 	}
 }
 
+bool target_is_manager(const struct target *target)
+{
+	return target->pid == 1 || !strcmp(target->comm, "systemd");
+}
+
+/* Both lead to the same: told is who uses it, and not who merely keeps it. */
+static void choose(struct target *told, struct target *other)
+{
+	if (!target_is_manager(told))
+		return;
+	read_comm(other->pid, other->comm);
+	if (!target_is_manager(other))
+		*told = *other;
+}
+
 static void add(struct scan *scan, struct target *target)
 {
 	size_t i;
 
 	for (i = 0; i < scan->nr; i++) {
-		if (scan->same(&scan->targets[i], target))
+		if (scan->same(&scan->targets[i], target)) {
+			choose(&scan->targets[i], target);
 			return;
+		}
 	}
 	if (scan->nr == scan->size) {
 		scan->size = scan->size ? 2 * scan->size : 16;

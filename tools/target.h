@@ -58,7 +58,8 @@ int target_open_or_fail(const struct target *target);
 
 /*
  * Find the wheels of process @pid, or with 0 of all processes.  Each wheel is
- * told once, even if several file descriptors lead to it.  Returns an array
+ * told once, even if several file descriptors lead to it, and if it can be as
+ * another process's than a manager's.  Returns an array
  * for free(), its length in @nr.  @denied counts processes that could not be
  * looked into.
  */
@@ -66,5 +67,8 @@ struct target *target_scan(pid_t pid, size_t *nr, size_t *denied);
 
 /* The same, but each process that has a wheel is told once, with one of its descriptors. */
 struct target *target_holders(size_t *nr, size_t *denied);
+
+/* Is the process init, or systemd of a user?  They keep files for services. */
+bool target_is_manager(const struct target *target);
 
 #endif

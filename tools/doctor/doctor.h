@@ -24,6 +24,7 @@
  * @srcversion: a sum over its source
  * @vermagic: the kernel it is built for, and how
  * @signer: whose key has signed it, "" if that is not told
+ * @key: that key's number, in hexadecimal, the same
  * @is_signed: somebody has
  */
 struct module_file {
@@ -32,6 +33,7 @@ struct module_file {
 	char srcversion[LINE_LEN];
 	char vermagic[LINE_LEN];
 	char signer[LINE_LEN];
+	char key[LINE_LEN];
 	bool is_signed;
 };
 
@@ -92,15 +94,19 @@ struct finding {
 
 void say(struct finding *finding, enum verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* A command that is too long is none: what is cut off may do something else. */
 void type(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add to the text in @buf, as far as there is room. */
-void append(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Add to the text in @buf, as far as there is room; false: something is cut off. */
+bool append(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* One word for the shell; false: it is too long, or it would do something to the terminal. */
+bool quote(char *buf, size_t size, const char *word);
 
 /* The first line of a file, without its end; "" and false if there is none. */
 bool read_line(const char *path, char *buf, size_t size);
 
-/* The cgroup of a process, from the root of all on; false: there is no cgroup2 here. */
+/* The cgroup of a process, from the root of all on; false: no cgroup2 here, or too long. */
 bool cgroup_of(pid_t pid, char *buf, size_t size);
 
 /* The service of systemd that a process belongs to; false: none, or one with an odd name. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What several checks need to know: the kernel, the module's files, where this runs. */
+#include <ctype.h>
 #include <ftw.h>
 #include <mntent.h>
 #include <stdarg.h>
@@ -15,18 +16,38 @@
 #include "doctor/doctor.h"
 
 #define MODULES		"/lib/modules/"
+#define NAME_CHARACTERS	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@:_.-"
 
 /* nftw() hands nothing on. */
 static struct facts *found;
 
-void append(char *buf, size_t size, const char *format, ...)
+bool append(char *buf, size_t size, const char *format, ...)
 {
 	size_t len = strlen(buf);
 	va_list args;
+	int more;
 
 	va_start(args, format);
-	vsnprintf(buf + len, size - len, format, args);
+	more = vsnprintf(buf + len, size - len, format, args);
 	va_end(args);
+	return more < (int)(size - len);
+}
+
+bool quote(char *buf, size_t size, const char *word)
+{
+	/* What means nothing to a shell is left as it is: that is easier to read. */
+	const char *mark = word[strspn(word, NAME_CHARACTERS "/+,=")] ? "'" : "";
+	bool fits;
+
+	*buf = 0;
+	fits = append(buf, size, "%s", mark);
+	for (; *word && fits; word++) {
+		if (iscntrl((unsigned char)*word))
+			return false;
+		fits = *word == '\'' ? append(buf, size, "'\\''") :
+				       append(buf, size, "%c", *word);
+	}
+	return fits && append(buf, size, "%s", mark);
 }
 
 bool read_line(const char *path, char *buf, size_t size)
@@ -57,7 +78,8 @@ bool cgroup_of(pid_t pid, char *buf, size_t size)
 	while (!is && fgets(buf, size, file))
 		is = !strncmp(buf, unified, strlen(unified));
 	fclose(file);
-	if (!is)
+	/* Half a path is another one. */
+	if (!is || !strchr(buf, '\n'))
 		return false;
 	memmove(buf, buf + strlen(unified), strlen(buf + strlen(unified)) + 1);
 	buf[strcspn(buf, "\n")] = 0;
@@ -74,7 +96,7 @@ bool service_of(pid_t pid, char *buf, size_t size)
 	/* Only root puts anything into that slice; a name goes into a command all the same. */
 	if (!cgroup_of(pid, cgroup, sizeof(cgroup)) || strncmp(cgroup, slice, strlen(slice)))
 		return false;
-	len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@:_.-");
+	len = strspn(name, NAME_CHARACTERS);
 	if (name[len] || len < strlen(suffix) || strcmp(name + len - strlen(suffix), suffix))
 		return false;
 	snprintf(buf, size, "%s", name);
@@ -142,6 +164,7 @@ static void read_info(struct module_file *file)
 		{ "srcversion", file->srcversion },
 		{ "vermagic", file->vermagic },
 		{ "signer", file->signer },
+		{ "sig_key", file->key },
 	};
 	struct kmod_list *list = NULL, *entry;
 	struct kmod_module *module = NULL;
@@ -218,7 +241,8 @@ void facts_gather(struct facts *facts)
 	snprintf(facts->release, sizeof(facts->release), "%s", kernel.release);
 	facts->sudo = geteuid() ? "sudo " : "";
 	len = readlink("/proc/self/exe", facts->program, sizeof(facts->program) - 1);
-	facts->program[len > 0 ? len : 0] = 0;
+	/* One that fills it may have been longer. */
+	facts->program[len > 0 && len < (ssize_t)sizeof(facts->program) - 1 ? len : 0] = 0;
 	find_container(facts);
 	facts->private_dev = is_dev_private();
 	facts->loaded = !access("/sys/module/twheel", F_OK);

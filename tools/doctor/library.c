@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <twheel.h>
@@ -41,17 +42,68 @@ static void type_install(const struct facts *facts, struct finding *finding)
 static bool find_unknown(const struct facts *facts, char *folder)
 {
 	const char *slash = strrchr(facts->program, '/');
-	char path[2 * LINE_LEN];
+	char path[PATH_MAX + sizeof("/" SONAME)];
 
 	snprintf(path, sizeof(path), "%.*s/../lib", slash ? (int)(slash - facts->program) : 0,
 		 facts->program);
 	if (realpath(path, folder)) {
-		snprintf(path, sizeof(path), "%.256s/" SONAME, folder);
+		snprintf(path, sizeof(path), "%s/" SONAME, folder);
 		if (!access(path, R_OK))
 			return true;
 	}
 	strcpy(folder, USUAL);
 	return !access(USUAL "/" SONAME, R_OK);
+}
+
+/* Can nobody but root change what is found at a path without symbolic links? */
+static bool is_roots(char *path)
+{
+	struct stat st;
+	char *slash;
+
+	do {
+		slash = strrchr(path, '/');
+		if (stat(path, &st) || st.st_uid || st.st_mode & 0022)
+			return false;
+		/* Of the uppermost folder the slash is the name. */
+		slash[slash == path && slash[1]] = 0;
+	} while (*path);
+	return true;
+}
+
+/* May programs that root starts take libraries from a folder, and this library? */
+static bool is_trusted(const char *folder)
+{
+	char path[PATH_MAX + sizeof("/" SONAME)], library[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" SONAME, folder);
+	if (!realpath(path, library))
+		return false;
+	snprintf(path, sizeof(path), "%s", folder);
+	return is_roots(path) && is_roots(library);
+}
+
+/* It is in a folder that the loader does not look into. */
+static void explain_unknown(const struct facts *facts, struct finding *finding,
+			    const char *folder)
+{
+	char word[TEXT_LEN];
+	bool quoted = quote(word, sizeof(word), folder);
+
+	say(finding, PROBLEM, SONAME " is in %s, and the loader does not know", folder);
+	if (!strcmp(folder, USUAL)) {
+		/* Debian's loader is told of that one; else a folder has to be named. */
+		type(finding, "%sldconfig", facts->sudo);
+	} else if (!is_trusted(folder)) {
+		append(finding->text, sizeof(finding->text),
+		       "; others than root can change it, so tell only your own programs, so or "
+		       "by an rpath");
+		if (quoted)
+			type(finding, "export LD_LIBRARY_PATH=%s", word);
+	} else if (quoted) {
+		type(finding, "echo %s | %stee /etc/ld.so.conf.d/twheel.conf && %sldconfig", word,
+		     facts->sudo, facts->sudo);
+	}
 }
 
 void check_library(struct facts *facts, struct finding *finding)
@@ -69,12 +121,7 @@ void check_library(struct facts *facts, struct finding *finding)
 		    path_of(facts->library), version(), VERSION);
 		type_install(facts, finding);
 	} else if (find_unknown(facts, folder)) {
-		say(finding, PROBLEM, SONAME " is in %s, and the loader does not know", folder);
-		/* Debian's loader is told of that one; else a folder has to be named. */
-		if (strcmp(folder, USUAL))
-			type(finding, "echo %s | %stee /etc/ld.so.conf.d/twheel.conf && ", folder,
-			     facts->sudo);
-		append(finding->type, sizeof(finding->type), "%sldconfig", facts->sudo);
+		explain_unknown(facts, finding, folder);
 	} else {
 		say(finding, PROBLEM,
 		    SONAME " is not installed: programs that are linked with it do not start");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The module: installed for the running kernel, trusted by it, loaded, and the one installed. */
+#include <ctype.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,14 @@ static bool dkms_version(char *buf, size_t size)
 	static const char prefix[] = "/usr/src/twheel-";
 	glob_t sources;
 	bool found = !glob("/usr/src/twheel-*/dkms.conf", 0, NULL, &sources);
+	size_t i, newest = 0;
 
 	if (found) {
-		snprintf(buf, size, "%s", sources.gl_pathv[sources.gl_pathc - 1] + strlen(prefix));
+		for (i = 1; i < sources.gl_pathc; i++) {
+			if (strverscmp(sources.gl_pathv[i], sources.gl_pathv[newest]) > 0)
+				newest = i;
+		}
+		snprintf(buf, size, "%s", sources.gl_pathv[newest] + strlen(prefix));
 		buf[strcspn(buf, "/")] = 0;
 	}
 	globfree(&sources);
@@ -40,13 +46,13 @@ static bool source_tree(const struct facts *facts, char *tree, size_t size)
 /* How the module gets built and installed here. */
 static void type_build(const struct facts *facts, struct finding *finding)
 {
-	char version[LINE_LEN], tree[LINE_LEN];
+	char version[LINE_LEN], tree[LINE_LEN], word[TEXT_LEN];
 
 	if (dkms_version(version, sizeof(version)))
 		type(finding, "%sdkms install --force twheel/%s -k %s", facts->sudo, version,
 		     facts->release);
-	else if (source_tree(facts, tree, sizeof(tree)))
-		type(finding, "make -C %s module && %smake -C %s load", tree, facts->sudo, tree);
+	else if (source_tree(facts, tree, sizeof(tree)) && quote(word, sizeof(word), tree))
+		type(finding, "make -C %s module && %smake -C %s load", word, facts->sudo, word);
 	else
 		type(finding, "%sapt install twheel-dkms", facts->sudo);
 }
@@ -138,8 +144,79 @@ static bool is_secure_boot(void)
 	return is;
 }
 
-/* The certificate that modules are signed with here; NULL: none that dkms knows. */
-static const char *certificate(void)
+/*
+ * One element of DER: steps into it, or over it, and tells its length.  NULL: there is none of
+ * that kind.
+ */
+static const unsigned char *der_enter(const unsigned char *p, const unsigned char *end,
+				      unsigned char tag, size_t *len)
+{
+	size_t octets;
+
+	if (!p || end - p < 2 || *p++ != tag)
+		return NULL;
+	*len = *p++;
+	if (*len & 0x80) {
+		octets = *len & 0x7f;
+		if (octets > 4 || (size_t)(end - p) < octets)
+			return NULL;
+		for (*len = 0; octets; octets--)
+			*len = *len << 8 | *p++;
+	}
+	return *len <= (size_t)(end - p) ? p : NULL;
+}
+
+/* The number of a certificate in hexadecimal; "": it is none, or has an odd one. */
+static void read_serial(const unsigned char *cert, size_t size, char *text, size_t text_size)
+{
+	enum { INTEGER = 0x02, SEQUENCE = 0x30, VERSION_FIELD = 0xa0 };
+	const unsigned char *end = cert + size, *p, *version;
+	size_t len;
+
+	*text = 0;
+	p = der_enter(cert, end, SEQUENCE, &len);
+	p = der_enter(p, end, SEQUENCE, &len);
+	version = der_enter(p, end, VERSION_FIELD, &len);
+	p = der_enter(version ? version + len : p, end, INTEGER, &len);
+	for (; p && len; p++, len--)
+		append(text, text_size, "%02X", *p);
+}
+
+/* Is it the same number?  With colons or without, and whatever zeros it begins with. */
+static bool same_number(const char *a, const char *b)
+{
+	static const char nothing[] = "0: \t\n";
+
+	a += strspn(a, nothing);
+	b += strspn(b, nothing);
+	if (!*a || !*b)
+		return false;
+	while (*a && toupper((unsigned char)*a) == toupper((unsigned char)*b)) {
+		a += 1 + strspn(a + 1, nothing + 1);
+		b += 1 + strspn(b + 1, nothing + 1);
+	}
+	return !*a && !*b;
+}
+
+/* Was the module signed with the key of a certificate?  A number is unique to who gave it. */
+static bool is_signed_with(const struct module_file *file, const char *path)
+{
+	size_t size = 0;
+	unsigned char *cert = read_all(path, &size);
+	char serial[LINE_LEN];
+	bool is = false;
+
+	if (cert) {
+		read_serial(cert, size, serial, sizeof(serial));
+		is = same_number(serial, file->key) && *file->signer &&
+		     memmem(cert, size, file->signer, strlen(file->signer));
+	}
+	free(cert);
+	return is;
+}
+
+/* The certificate of the key that signed the module; NULL: none of those of dkms. */
+static const char *certificate(const struct module_file *file)
 {
 	static const char * const paths[] = {
 		"/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub",
@@ -147,7 +224,7 @@ static const char *certificate(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
-		if (!access(paths[i], F_OK))
+		if (is_signed_with(file, paths[i]))
 			return paths[i];
 	}
 	return NULL;
@@ -213,7 +290,7 @@ static void explain_key(struct facts *facts, struct finding *finding, const char
 void check_signature(struct facts *facts, struct finding *finding)
 {
 	const struct module_file *file = &facts->file;
-	const char *enforced = enforcement(), *cert = certificate();
+	const char *enforced = enforcement(), *cert = certificate(file);
 
 	/* One that is loaded was taken; and there has to be one. */
 	if (facts->loaded || facts->refused || !*file->path)
@@ -242,56 +319,104 @@ void check_signature(struct facts *facts, struct finding *finding)
 
 /* The one that is loaded */
 
-/* What has to end before the module can go: "nginx (12), ..." */
-static void describe(char *buf, size_t size, const struct target *holders, size_t nr)
+/* What has to end before the module can go. */
+struct users {
+	/* " nginx.service foo.service", in the command twice: so there is always room. */
+	char services[TEXT_LEN / 2 - 128];
+	/* "twheel (12), ..." */
+	char processes[TEXT_LEN / 2];
+	size_t nr_services;
+	size_t nr_processes;
+	/* "systemd (1)": it keeps wheels for services; "" */
+	char manager[LINE_LEN];
+	/* All are named. */
+	bool complete;
+};
+
+static void add_service(struct users *users, const char *name)
 {
+	const size_t len = strlen(name);
+	const char *p = users->services;
+
+	while ((p = strstr(p, name))) {
+		if (p[-1] == ' ' && (!p[len] || p[len] == ' '))
+			return;
+		p += len;
+	}
+	users->nr_services++;
+	users->complete &= append(users->services, sizeof(users->services), " %s", name);
+}
+
+static void add_user(struct users *users, const struct target *holder)
+{
+	char service[LINE_LEN];
+
+	if (target_is_manager(holder)) {
+		snprintf(users->manager, sizeof(users->manager), "%s (%d)", holder->comm,
+			 holder->pid);
+	} else if (service_of(holder->pid, service, sizeof(service))) {
+		add_service(users, service);
+	} else {
+		users->complete &= append(users->processes, sizeof(users->processes),
+					  "%s%s (%d)", users->nr_processes ? ", " : "",
+					  holder->comm, holder->pid);
+		users->nr_processes++;
+	}
+}
+
+static void type_reload(const struct facts *facts, struct finding *finding,
+			const struct users *users)
+{
+	const char *sudo = facts->sudo;
+
+	/* Services are started again whatever happens. */
+	if (*users->services)
+		type(finding,
+		     "%ssystemctl stop%s && %smodprobe -r twheel && %smodprobe twheel; "
+		     "%ssystemctl start%s",
+		     sudo, users->services, sudo, sudo, sudo, users->services);
+	else
+		type(finding, "%smodprobe -r twheel && %smodprobe twheel", sudo, sudo);
+}
+
+/* They hold wheels: say who has to end, and what to type then. */
+static void explain_users(const struct facts *facts, struct finding *finding,
+			  const struct target *holders, size_t nr)
+{
+	/* More are no sentence. */
+	const size_t most = 8;
+	struct users users = { .complete = true };
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		append(buf, size, "%s%s (%d)", i ? ", " : "", holders[i].comm, holders[i].pid);
-}
-
-static void add_command(char *buf, size_t size, const char *begin, const char *name)
-{
-	char word[LINE_LEN];
-
-	snprintf(word, sizeof(word), " %s ", name);
-	if (!*buf)
-		append(buf, size, "%s ", begin);
-	if (!strstr(buf, word))
-		append(buf, size, "%s ", name);
-}
-
-/* Stop those that hold wheels, load the new module, and start again what can be. */
-static void type_reload(const struct facts *facts, struct finding *finding,
-			const struct target *holders, size_t nr)
-{
-	char stop[TEXT_LEN] = "", kill[TEXT_LEN] = "", service[LINE_LEN], pid[16];
-	const char *sudo = facts->sudo;
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		snprintf(pid, sizeof(pid), "%d", holders[i].pid);
-		if (service_of(holders[i].pid, service, sizeof(service)))
-			add_command(stop, sizeof(stop), "systemctl stop", service);
-		else
-			add_command(kill, sizeof(kill), "kill", pid);
+		add_user(&users, &holders[i]);
+	append(finding->text, sizeof(finding->text), ", or when no wheel is held");
+	if (!users.complete || users.nr_services + users.nr_processes > most) {
+		append(finding->text, sizeof(finding->text),
+		       "; now %zu processes hold some, which are listed by", nr);
+		type(finding, "twheel stat");
+		return;
 	}
-	if (*stop)
-		append(finding->type, sizeof(finding->type), "%s%s&& ", sudo, stop);
-	if (*kill)
-		append(finding->type, sizeof(finding->type), "%s%s&& ", sudo, kill);
-	append(finding->type, sizeof(finding->type),
-	       "%smodprobe -r %stwheel && %smodprobe twheel", sudo,
-	       *kill ? "--wait 5000 " : "", sudo);
-	if (*stop)
-		append(finding->type, sizeof(finding->type), " && %ssystemctl start%.*s", sudo,
-		       (int)(strlen(stop) - strlen("systemctl stop ")),
-		       stop + strlen("systemctl stop"));
+	if (*users.services)
+		append(finding->text, sizeof(finding->text), "; services that hold some:%s",
+		       users.services);
+	if (*users.processes)
+		append(finding->text, sizeof(finding->text),
+		       "; processes that their owner has to end first: %s", users.processes);
+	if (*users.manager)
+		append(finding->text, sizeof(finding->text),
+		       "; %s keeps some for a service (its file descriptor store), until "
+		       "systemctl stop SERVICE",
+		       users.manager);
+	if (*users.services || *users.processes)
+		type_reload(facts, finding, &users);
+	else
+		type(finding, "%sreboot", facts->sudo);
 }
 
 static void look_for_holders(const struct facts *facts, struct finding *finding)
 {
+	static const struct users none;
 	char users[LINE_LEN];
 	struct target *holders;
 	size_t nr, denied;
@@ -300,21 +425,17 @@ static void look_for_holders(const struct facts *facts, struct finding *finding)
 	holders = target_holders(&nr, &denied);
 	if (!strcmp(users, "0")) {
 		append(finding->text, sizeof(finding->text), ", or now, as nothing holds a wheel");
-		type_reload(facts, finding, NULL, 0);
+		type_reload(facts, finding, &none);
 	} else if (denied && geteuid()) {
 		append(finding->text, sizeof(finding->text),
 		       "; who holds wheels until then, root can see");
 		type(finding, "sudo twheel doctor");
-	} else if (!nr || holders[0].pid == 1) {
-		append(finding->text, sizeof(finding->text), "; until then %s",
-		       nr ? "systemd keeps wheels for a service (its file descriptor store)" :
-			    "something holds a wheel that no process has as a file");
+	} else if (!nr) {
+		append(finding->text, sizeof(finding->text),
+		       "; until then something holds a wheel that no process has as a file");
 		type(finding, "%sreboot", facts->sudo);
 	} else {
-		append(finding->text, sizeof(finding->text),
-		       ", or when these end that hold wheels: ");
-		describe(finding->text, sizeof(finding->text), holders, nr);
-		type_reload(facts, finding, holders, nr);
+		explain_users(facts, finding, holders, nr);
 	}
 	free(holders);
 }

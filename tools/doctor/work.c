@@ -111,7 +111,7 @@ static bool find_full_cgroup(char *path, size_t size, uint64_t *max)
 
 static void explain_memory(const struct facts *facts, struct finding *finding)
 {
-	char path[LINE_LEN], text[NUMBER_LEN];
+	char path[LINE_LEN + sizeof(CGROUPS)], word[TEXT_LEN], text[NUMBER_LEN];
 	uint64_t max;
 
 	if (!find_full_cgroup(path, sizeof(path), &max)) {
@@ -122,8 +122,9 @@ static void explain_memory(const struct facts *facts, struct finding *finding)
 	}
 	say(finding, PROBLEM, "the cgroup has no memory for a wheel of %u timers: its limit is %s",
 	    TWHEEL_DEFAULT_CAPACITY, bytes(text, max));
-	type(finding, "echo %llu | %stee %s/memory.max", 2 * (unsigned long long)max,
-	     facts->sudo, path);
+	if (quote(word, sizeof(word), path))
+		type(finding, "echo %llu | %stee %s/memory.max", 2 * (unsigned long long)max,
+		     facts->sudo, word);
 }
 
 /* Wheels in processes of this user, as far as they can be seen. */

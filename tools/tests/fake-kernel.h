@@ -20,6 +20,7 @@ int __wrap_clock_getres(clockid_t clock, struct timespec *resolution);
 
 FILE *__wrap_fopen(const char *path, const char *mode);
 DIR *__wrap_opendir(const char *path);
+ssize_t __wrap_readlink(const char *path, char *to, size_t size);
 int __wrap_stat(const char *path, struct stat *to);
 
 int __real_open(const char *path, int flags, ...);
@@ -29,6 +30,7 @@ void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_
 FILE *__real_fopen(const char *path, const char *mode);
 DIR *__real_opendir(const char *path);
 int __real_stat(const char *path, struct stat *to);
+ssize_t __real_readlink(const char *path, char *to, size_t size);
 int __real_clock_getres(clockid_t clock, struct timespec *resolution);
 
 #endif

@@ -6,12 +6,15 @@
 
 proc=$1
 
+# The wheel's path as the next ones have it.
+link=/dev/twheel
+
 # wheel PID FD COMM NUMBER [KEY=VALUE...]: a process has a wheel; the rest of it is as always
 wheel()
 {
 	mkdir -p "$proc/$1/fd" "$proc/$1/fdinfo"
 	printf '%s\n' "$3" >"$proc/$1/comm"
-	ln -s /dev/null "$proc/$1/fd/$2"
+	ln -s "$link" "$proc/$1/fd/$2"
 	{
 		printf 'pos:\t0\nflags:\t02000002\nmnt_id:\t9\nino:\t77\n'
 		printf 'twheel-number:\t%s\n' "$4"
@@ -38,13 +41,19 @@ classes()
 }
 
 mkdir -p "$proc"
+# systemd keeps a wheel of a service, and one that nobody uses.
+wheel 1 20 systemd 1
+wheel 1 21 systemd 4
 wheel 100 5 server 1 pending=1000 expired=3 arms=5000 fired=200 delivered=190 storms=2 \
 	interrupts=50 memory=100000 oldest-ns=2000000000 in-ring=4 next-ns=7500000000 max-late-ns=5000000 max-unread-ns=300000000 \
 	"late=$(classes 5=150 6=30 13=10)" "unread=$(classes 0=180 18=10)"
 # The same one once more, in a child.
+link='/dev/twheel (deleted)'
 wheel 101 5 server 1 pending=1000 expired=3 arms=5000 fired=200 delivered=190 storms=2 \
 	interrupts=50 memory=100000 oldest-ns=2000000000 in-ring=4 next-ns=7500000000 max-late-ns=5000000 max-unread-ns=300000000 \
 	"late=$(classes 5=150 6=30 13=10)" "unread=$(classes 0=180 18=10)"
+# As in a container.
+link=/any/name
 wheel 102 3 server 2 pending=10 expired=0 arms=50 fired=20 delivered=20 memory=5000 \
 	next-ns=6000000000 max-late-ns=7000000 "late=$(classes 5=10 23=10)"
 # Numbers as large as they can be.
@@ -54,6 +63,14 @@ wheel 103 4 'odd"\name' 3 pending=18446744073709551615 next-ns=0 \
 # Two that do not tell which they are, and a name that is none.
 wheel 104 3 '' 0 pending=1
 wheel 104 4 '' 0 pending=1
+# Managers of users keep them too: so many that one is seen first, in whatever order.
+for pid in 11 12 13 14 15 16 17 18; do
+	wheel $pid 20 systemd 1
+	wheel $pid 21 systemd 2
+done
+# What says that it is one and can't be: it has no path.
+link='socket:[77]'
+wheel 107 3 server 5
 # What is no wheel, and no process.
 mkdir -p "$proc/105/fd" "$proc/105/fdinfo" "$proc/sys"
 ln -s /dev/null "$proc/105/fd/0"

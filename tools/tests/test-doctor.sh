@@ -212,15 +212,15 @@ finds loaded problem 'nothing holds a wheel' '^sudo modprobe -r twheel && sudo m
 install_module "s/\\(version=\\)$version/\\19.9.9/"
 hold
 look
-finds loaded problem "^$version is loaded, and 9.9.9 is installed: .*hold wheels: twheel \\($holder\\)\$" \
-	"^kill $holder && modprobe -r --wait 5000 twheel && modprobe twheel\$"
+finds loaded problem "^$version is loaded, and 9.9.9 is installed: .*owner has to end first: twheel \\($holder\\)\$" \
+	'^modprobe -r twheel && modprobe twheel$'
 as_nobody
 finds loaded problem 'root can see$' '^sudo twheel doctor$'
 mkdir -p /sys/fs/cgroup/system.slice/held.service
 echo "$holder" >/sys/fs/cgroup/system.slice/held.service/cgroup.procs
 look
-finds loaded problem "9.9.9 is installed: .*twheel \\($holder\\)\$" \
-	'^systemctl stop held.service && modprobe -r twheel && modprobe twheel && systemctl start held.service$'
+reload='systemctl stop held.service && modprobe -r twheel && modprobe twheel; systemctl start held.service'
+finds loaded problem "9.9.9 is installed: .*services that hold some: held.service\$" "^$reload\$"
 look unshare --pid --fork --mount-proc
 finds loaded problem 'holds a wheel that no process has as a file' '^reboot$'
 let_go
@@ -228,7 +228,56 @@ let_go
 unshare --pid --fork --mount-proc sh -c 'exec 5<>/dev/twheel; twheel doctor 5>&-; exit $?' \
 	>"$dir/out" 2>&1
 status=$?
-finds loaded problem 'systemd keeps wheels for a service' '^reboot$'
+finds loaded problem 'held; sh \(1\) keeps some for a service .*until systemctl stop SERVICE$' '^reboot$'
+# shellcheck disable=SC2016 # of the other shell
+unshare --pid --fork --mount-proc sh -c 'exec 5<>/dev/twheel; sleep 1000 &
+	echo $! >/sys/fs/cgroup/system.slice/held.service/cgroup.procs
+	twheel doctor 5>&-; exit $?' >"$dir/out" 2>&1
+status=$?
+finds loaded problem 'hold some: held.service; sh \(1\) keeps some' "^$reload\$"
+mkfifo "$dir/ready" "$dir/end"
+sh -c "echo systemd >/proc/\$\$/comm; exec 5<>/dev/twheel; : >$dir/ready; read -r _ <$dir/end" &
+holder=$!
+cat "$dir/ready"
+look
+finds loaded problem "held; systemd \\($holder\\) keeps some" '^reboot$'
+let_go
+
+# crowd COMMAND...: nine processes hold a wheel, and do that with each one's PID; what is said then
+crowd()
+{
+	crowd=
+	exec 5<>/dev/twheel
+	for _ in 1 2 3 4 5 6 7 8 9; do
+		sleep 1000 &
+		crowd="$crowd $!"
+		"$@" $!
+	done
+	exec 5>&-
+	look
+	# shellcheck disable=SC2086 # several
+	kill $crowd
+	wait
+}
+
+# serve FORMAT PID: it is of a service, of which FORMAT makes the name
+# shellcheck disable=SC2317 # called by crowd
+serve()
+{
+	# shellcheck disable=SC2059 # it is one
+	service=/sys/fs/cgroup/system.slice/$(printf "$1" "$2").service
+	mkdir -p "$service"
+	echo "$2" >"$service/cgroup.procs"
+}
+
+crowd true
+finds loaded problem 'now 9 processes hold some, which are listed by$' '^twheel stat$'
+crowd serve long-%0150d
+finds loaded problem 'now 9 processes hold some' '^twheel stat$'
+crowd serve same%.0s
+finds loaded problem 'hold some: same.service$' \
+	'^systemctl stop same.service && .*; systemctl start same.service$'
+rmdir /sys/fs/cgroup/system.slice/*.service
 rm "$installed" "$modules/modules.dep"
 look
 silent module
@@ -313,15 +362,26 @@ exec 5>&- 6>&-
 let_go
 finds limits problem 'has 3 wheels and may have 3; for good' "^echo 16 | tee"
 echo 1024 >$parameters/max_user_wheels
-mkdir /sys/fs/cgroup/small
-echo 4M >/sys/fs/cgroup/small/memory.max
+# With signs that a shell would take for its own.
+small="/sys/fs/cgroup/it's\\x2dsmall"
+mkdir "$small"
+echo 4M >"$small/memory.max"
 # shellcheck disable=SC2016 # of the other shell
-look sh -c 'echo $$ >/sys/fs/cgroup/small/cgroup.procs; exec "$@"' sh
+look sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$small"
 finds limits problem 'no memory for a wheel of 65536 timers: its limit is 4.0 MiB' \
-	'^echo 8388608 | tee /sys/fs/cgroup/small/memory.max$'
-rmdir /sys/fs/cgroup/small
+	'^echo 8388608 [|] tee '
+obey limits
+[ "$(cat "$small/memory.max")" -eq 8388608 ]
+result $? "what is to be typed raises the limit of that cgroup"
+rmdir "$small"
 
 # --- the library ---
+
+look_in_opt()
+{
+	LD_LIBRARY_PATH='' /opt/my/bin/twheel doctor >"$dir/out" 2>&1
+	status=$?
+}
 
 LD_LIBRARY_PATH='' look
 finds library problem 'not installed: programs' 'make install$'
@@ -335,16 +395,33 @@ cp "$library" /usr/local/lib/$soname
 LD_LIBRARY_PATH='' look
 finds library problem "$soname is in /usr/local/lib, and the loader does not know" '^ldconfig$'
 rm /usr/local/lib/$soname
-mkdir -p "$dir/opt/bin" "$dir/opt/lib"
-cp "$(command -v twheel)" "$dir/opt/bin/"
-cp "$library" "$dir/opt/lib/$soname"
-LD_LIBRARY_PATH='' "$dir/opt/bin/twheel" doctor >"$dir/out" 2>&1
-status=$?
-finds library problem "$soname is in $dir/opt/lib" \
-	"^echo $dir/opt/lib | tee /etc/ld.so.conf.d/twheel.conf && ldconfig\$"
-sed "s/$version/9.9.9/" "$library" >"$dir/opt/lib/$soname"
-LD_LIBRARY_PATH=$dir/opt/lib look
+mkdir -p /opt/my/bin /opt/my/lib
+cp "$(command -v twheel)" /opt/my/bin/
+cp "$library" /opt/my/lib/$soname
+trusted='^echo /opt/my/lib [|] tee /etc/ld.so.conf.d/twheel.conf && ldconfig$'
+look_in_opt
+finds library problem "$soname is in /opt/my/lib, and the loader does not know$" "$trusted"
+for what in lib lib/$soname .; do
+	chmod o+w "/opt/my/$what"
+	look_in_opt
+	finds library problem "is in /opt/my/lib, .* others than root can change it" \
+		'^export LD_LIBRARY_PATH=/opt/my/lib$'
+	chmod o-w "/opt/my/$what"
+done
+chmod g+w /opt/my/lib
+look_in_opt
+finds library problem 'others than root can change it'
+chmod g-w /opt/my/lib
+chown nobody /opt/my
+look_in_opt
+finds library problem 'others than root can change it'
+chown root /opt/my
+look_in_opt
+finds library problem "$soname is in /opt/my/lib" "$trusted"
+sed "s/$version/9.9.9/" "$library" >/opt/my/lib/$soname
+LD_LIBRARY_PATH=/opt/my/lib look
 finds library problem "$soname is 9.9.9 and this program $version" 'make install$'
+rm -r /opt/my
 
 # --- not loaded ---
 
@@ -388,6 +465,13 @@ mkdir -p "/usr/src/twheel-$version"
 : >"/usr/src/twheel-$version/dkms.conf"
 look
 finds module problem 'is built for' "^dkms install --force twheel/$version -k $release\$"
+for what in 99.9.0 99.10.0; do
+	mkdir "/usr/src/twheel-$what"
+	: >"/usr/src/twheel-$what/dkms.conf"
+done
+look
+finds module problem 'is built for' '^dkms install --force twheel/99.10.0 '
+rm -r /usr/src/twheel-99.*
 mv "$modules" "/lib/modules/$other"
 look
 finds module problem "installed for $other, and $release runs" '^dkms install'
@@ -405,11 +489,25 @@ rm -r "/lib/modules/$other"
 look
 finds module problem 'not installed for any kernel' '^dkms install'
 rm -r "/usr/src/twheel-$version"
-mkdir -p "$dir/tree/tools/build"
-cp "$(command -v twheel)" "$dir/tree/tools/build/"
-"$dir/tree/tools/build/twheel" doctor >"$dir/out" 2>&1
-status=$?
+# build_in TREE: what is said of the program in that source tree
+build_in()
+{
+	mkdir -p "$1/tools/build"
+	cp "$(command -v twheel)" "$1/tools/build/"
+	"$1/tools/build/twheel" doctor >"$dir/out" 2>&1
+	status=$?
+}
+
+build_in "$dir/tree"
 finds module problem 'not installed for any' "^make -C $dir/tree module && make -C $dir/tree load\$"
+build_in "$dir/my tree"
+finds module problem 'not installed for any' "^make -C '$dir/my tree' module && make -C '$dir/my tree' load\$"
+build_in "$dir/$(printf "%0200d" 0 | tr 0 \')"
+grep -q 'not installed for any' "$dir/out" && ! grep -q 'make -C' "$dir/out"
+result $? "a command that would be too long is not told in part"
+build_in "$dir/$(printf 'a\033b')"
+grep -q 'not installed for any' "$dir/out" && ! grep -q 'make -C' "$dir/out"
+result $? "nor one that would do something to the terminal"
 
 # --- signatures ---
 
@@ -434,9 +532,20 @@ finds signature problem 'only \(Secure Boot\), and this one is not'
 } >"$installed"
 apart "$enforce"
 finds signature unknown 'of somebody nothing is told here'
+# As much of a certificate as is looked at: version, number "keyx", and a name.
+mkdir -p /var/lib/dkms /var/lib/shim-signed/mok
+printf '0\202\0\027' >"$dir/certificate"
+printf '0\025\240\3\2\1\2\2\4keyx\14\10somebody' >>"$dir/certificate"
+# Another key's, another one's, of no form, and cut off: listed or not, they tell nothing.
+for change in s/keyx/keyy/ s/somebody/somelady/ s/somebody// s/keyx.*//; do
+	sed "$change" "$dir/certificate" >/var/lib/dkms/mok.pub
+	apart "$enforce; $efi; cat /var/lib/dkms/mok.pub >MokListRT-$shim"
+	finds signature unknown 'of somebody nothing is told here'
+done
 finds loaded problem '^not loaded$' '^modprobe twheel$'
-mkdir -p /var/lib/dkms
-echo "a certificate" >/var/lib/dkms/mok.pub
+# That of another key comes first.
+sed s/keyx/keyy/ "$dir/certificate" >/var/lib/shim-signed/mok/MOK.der
+cp "$dir/certificate" /var/lib/dkms/mok.pub
 apart "$enforce"
 finds signature unknown 'by somebody, and whether /var/lib/dkms/mok.pub is enrolled the firmware does not tell'
 apart "$enforce; $efi; echo others >MokListRT-$shim"
@@ -444,10 +553,10 @@ finds signature problem 'signed, but the key /var/lib/dkms/mok.pub is not enroll
 	'^mokutil --import /var/lib/dkms/mok.pub && reboot$'
 apart "$enforce; $efi; echo others >MokListRT-$shim; cat /var/lib/dkms/mok.pub >MokNew-$shim"
 finds signature problem 'waits to be enrolled' '^reboot$'
-apart "$enforce; $efi; echo others >MokListRT-$shim; echo 'and a certificate' >MokListRT1-$shim"
+apart "$enforce; $efi; echo others >MokListRT-$shim; cat $dir/certificate >MokListRT1-$shim"
 finds signature ok 'by somebody, whose key is enrolled'
 finds loaded problem '^not loaded$' '^modprobe twheel$'
-rm -r /var/lib/dkms
+rm -r /var/lib/dkms /var/lib/shim-signed
 install_module
 
 # Never to be undone: so this comes last.
