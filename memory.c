@@ -3,8 +3,8 @@
  * The memory of a wheel's timers.
  *
  * A wheel starts with none.  An arm that needs some is told so, drops the lock, and
- * comes here: memory is added in chunks for 256 timers, and in levels, and is never
- * copied or moved.  Words need theirs before the first store, so setup takes it.
+ * comes here: memory is added in chunks of timers, and in levels, and is never copied
+ * or moved.  Words need theirs before the first store, so setup takes it.
  *
  * All of it is charged to the cgroup of the caller, and counted for the wheel's user, who is
  * the first that needs some.

@@ -31,7 +31,7 @@ struct ring {
 	u32			handled;
 };
 
-/* How many pages a ring of so many entries takes. */
+/* How many pages a ring takes, for its header and its entries. */
 static inline u32 ring_pages(const struct ring *ring)
 {
 	return DIV_ROUND_UP(ENTRIES_OF_HEADER + ring->entries, ENTRIES_PER_PAGE);

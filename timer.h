@@ -101,7 +101,7 @@ struct timers_lateness {
  *	and to clear it
  * @settable: the clock may be set back, to 0 even; for the owner to say, after
  *	timers_setup()
- * @word: the pages of words, one for each chunk; NULL until there are some
+ * @word: the pages of words, WORDS_PER_PAGE to each; NULL until there are some
  * @nr_words: pages of words
  * @ring: the shared header of the ring that events go to, from the first ring_post()
  *	on; else NULL

@@ -27,7 +27,7 @@ static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 d
 	u64 expiry = file_tick(ts, deadline, t->slack);
 
 	t->deadline = deadline;
-	/* It is sooner than what was promised, so who has stored it calls. */
+	/* Whoever stores a deadline sooner than the promise makes a call: the wheel is not late. */
 	t->overdue = deadline <= ts->now;
 	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
 	WRITE_ONCE(word->promise, deadline);

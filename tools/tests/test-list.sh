@@ -2,27 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Which timers twheel list shows, and in which order, of a wheel that does not change.  TAP.
-# Usage: test-list.sh FAKE-TWHEEL
+# Usage: test-list.sh FAKE-TWHEEL, from the folder of the tools
 
 twheel=$1
 dir=$(mktemp -d)
 # shellcheck disable=SC2154 # set when it runs
 trap 'rc=$?; rm -rf "$dir"; exit $rc' EXIT
-nr=0
-failed=0
-
-# result STATUS WHAT
-result()
-{
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-	else
-		echo "not ok $nr - $2"
-		sed 's/^/#   /' "$dir/out" "$dir/err"
-		failed=1
-	fi
-}
+. "$(dirname "$0")/tap.sh"
 
 # list TIMERS OPTION...: of a wheel with so many
 list()
@@ -96,4 +82,4 @@ FAKE_TIMERS=3000 "$twheel" list --fd 0 --json >/dev/full 2>"$dir/err"
 result $? "a full disk is told of"
 
 echo "1..$nr"
-exit $failed
+exit "$failed"

@@ -11,28 +11,7 @@ dir=$(mktemp -d)
 exporter=
 # shellcheck disable=SC2154 # set when it runs
 trap 'rc=$?; [ -z "$exporter" ] || kill $exporter; rm -rf "$dir"; exit $rc' EXIT
-nr=0
-failed=0
-
-# result STATUS WHAT
-result()
-{
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-	else
-		echo "not ok $nr - $2"
-		sed 's/^/#   /' "$dir/out" "$dir/err" | head -n 60
-		failed=1
-	fi
-}
-
-# skip WHAT WHY
-skip()
-{
-	nr=$((nr + 1))
-	echo "ok $nr - $1 # SKIP $2"
-}
+. "$(dirname "$0")/tap.sh"
 
 # stat OPTION...
 stat()
@@ -232,4 +211,4 @@ else
 fi
 
 echo "1..$nr"
-exit $failed
+exit "$failed"
