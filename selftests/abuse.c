@@ -1079,10 +1079,10 @@ FIXTURE_SETUP(submits)
 
 FIXTURE_TEARDOWN(submits)
 {
-	if (self->pid <= 0)
-		return;
-	child_end(self->pid);
-	chmod(DEVICE, self->mode);
+	if (self->pid > 0)
+		child_end(self->pid);
+	if (self->stop)
+		chmod(DEVICE, self->mode);
 }
 
 TEST_F(submits, put_off_nobody_elses_hrtimer)

@@ -128,6 +128,7 @@ install_module
 
 # --- all is well ---
 
+chmod 600 /dev/twheel
 look
 [ "$status" -eq 0 ] && [ "$(grep -c '^  [a-z]* *ok  ' "$dir/out")" -eq "$(wc -l <"$dir/out")" ]
 result $? "all is well, exit status 0"
