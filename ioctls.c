@@ -615,7 +615,7 @@ free:
 TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 {
 	const struct timers_lateness *lateness;
-	const struct timers *ts = &tw->timers;
+	struct timers *ts = &tw->timers;
 	u32 first;
 	u64 now;
 
@@ -639,13 +639,10 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
 				   ring_memory(&tw->ring) +
 				   (ts->lateness ? sizeof(*ts->lateness) : 0),
+		.next		 = timers_bound(ts, now),
 		.storms		 = ts->wheel.storms,
 		.in_ring	 = ring_unread(&tw->ring),
 	};
-	/* When a slot is half brought down, the next may be any of its timers. */
-	if (ts->wheel.filed)
-		arg->stats.next = timers_heavy(ts) ? now :
-				  max(deadline_of_lone(ts, timers_next_tick(ts)), now);
 	first = ts->wheel.queue[WHEEL_DUE - 1].head;
 	if (first != WHEEL_NIL)
 		arg->stats.oldest = now - min(now, wheel_node(&ts->wheel, first)->expiry);

@@ -214,7 +214,7 @@ static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
  * memory_set_up() - take all the memory that words and their timers will need
  * @ts: the timers; nobody else knows them yet
  * @user: who pays
- * @first: the first id with a word, a multiple of 256
+ * @first: the first id with a word, a multiple of WORDS_PER_PAGE
  * @nr: how many
  *
  * A look can't wait for memory.  So the lowest levels are there from the start as

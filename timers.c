@@ -958,6 +958,30 @@ static void judge_lone(struct timers *ts, u64 now, u32 found)
 }
 
 /**
+ * timers_bound() - when the next timer comes due, or a time before that
+ * @ts: the timers
+ * @now: ns
+ *
+ * Return: ns, not before @now; 0: no timer is filed.
+ */
+TWHEEL_PART u64 timers_bound(struct timers *ts, u64 now)
+{
+	u64 tick;
+
+	if (!ts->wheel.filed)
+		return 0;
+	/* A slot that is half brought down says nothing of the timers that are left in it. */
+	if (timers_heavy(ts))
+		return now;
+	/* A level may still tell of a timer that was cancelled, beside one that is alone now. */
+	do {
+		tick = wheel_next(&ts->wheel);
+		wheel_settle(&ts->wheel, tick);
+	} while (wheel_next(&ts->wheel) != tick);
+	return max(deadline_of_lone(ts, timers_next_tick(ts)), now);
+}
+
+/**
  * timers_advance() - find timers that are due, and bring others down
  * @ts: the timers
  * @now: ns
@@ -978,7 +1002,7 @@ TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int
 		events_wait(ts);
 	}
 	if (!done)
-		wheel_settle(&ts->wheel);
+		wheel_settle(&ts->wheel, ts->wheel.at + 1);
 	if (done < budget) {
 		done += take_lone(ts, now);
 		judge_lone(ts, now, timers_expired(ts) - expired);

@@ -36,7 +36,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	there are others to be looked at; @lock
  * @untold: events have come for which nobody was woken yet; @lock
  * @interrupts: times that softirq turned the wheel, or a call did in its place; @lock
- * @idle_interrupts: those that found nothing due; @lock
+ * @idle_interrupts: those that had nothing to tell; @lock
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
  * @wakeups: wake-ups; @lock

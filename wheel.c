@@ -253,7 +253,7 @@ TWHEEL_PART struct wheel_chunk wheel_remove_chunk(struct wheel *w, u32 id)
  * wheel_timers_held() - for how many timers there is memory
  * @w: the wheel
  *
- * Return: a multiple of 256.
+ * Return: a multiple of WHEEL_CHUNK_TIMERS.
  */
 TWHEEL_PART u32 wheel_timers_held(const struct wheel *w)
 {
@@ -784,7 +784,11 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 			w->due_tick = batch->expiry[i];
 			w->due_nr = 0;
 		}
-		w->storms += ++w->due_nr == WHEEL_STEP + 1;
+		/* What is late comes in runs of several ticks: none counts twice. */
+		if (++w->due_nr == WHEEL_STEP + 1 && w->due_tick > w->storm_tick) {
+			w->storm_tick = w->due_tick;
+			w->storms++;
+		}
 		node->expiry = stamp;
 		node->prev = kind | prev;
 		prev = id;
@@ -894,16 +898,17 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
 }
 
 /**
- * wheel_settle() - compute anew whether something comes at the next tick
+ * wheel_settle() - compute anew whether something comes at a tick
  * @w: the wheel
+ * @tick: one that is to come
  *
- * For an owner who has looked before that, and in vain: what was to come then may have been
- * cancelled, and the owner is not to look for it a second time.
+ * What was to come then may have been cancelled.  For an owner who has looked before that tick,
+ * and in vain, and is not to look a second time; or who tells of it.
  */
-TWHEEL_PART void wheel_settle(struct wheel *w)
+TWHEEL_PART void wheel_settle(struct wheel *w, u64 tick)
 {
 	for (unsigned int l = 0; l < w->nr_levels; l++)
-		if (w->level[l].next == w->at + 1)
+		if (w->level[l].next == tick)
 			w->level[l].next = level_next(w, l);
 }
 

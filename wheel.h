@@ -224,8 +224,9 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @moves: timers filed again, counted
  * @cascades: upper slots opened, counted
  * @due_tick: the tick for which a timer came due last
- * @due_nr: how many have for that one
- * @storms: ticks for which more than a step's worth came due, counted
+ * @due_nr: how many have for that one, since another was due
+ * @storm_tick: the latest tick for which more than a step's worth came due
+ * @storms: such ticks, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
  * @look: asked of timers that come out of a slot, at the latest when they would be due;
@@ -253,6 +254,7 @@ struct wheel {
 	u64			cascades;
 	u64			due_tick;
 	u32			due_nr;
+	u64			storm_tick;
 	u64			storms;
 	struct wheel_queue	queue[2];
 	size_t			memory;
@@ -288,7 +290,7 @@ TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				       unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
-TWHEEL_PART void wheel_settle(struct wheel *w);
+TWHEEL_PART void wheel_settle(struct wheel *w, u64 tick);
 TWHEEL_PART u32 wheel_lone(const struct wheel *w);
 TWHEEL_PART bool wheel_take_lone(struct wheel *w, u32 id);
 

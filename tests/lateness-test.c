@@ -174,14 +174,64 @@ static bool storms_of_pushed_back(void)
 	return good;
 }
 
+/* One tick with many timers and another with one, all found together and late. */
+static bool storms_of_one_tick(void)
+{
+	struct twheel_op op;
+	bool good = true;
+
+	start(1000000);
+	for (u32 id = 0; id < 600; id++) {
+		op = (struct twheel_op){
+			.id = id,
+			.deadline = (now / ts.tick / 64 * 64 + 256 + (id == 300)) * ts.tick,
+		};
+		good &= !arm(&op);
+	}
+	pass(400 * ts.tick);
+	while (timers_advance(&ts, now, WHEEL_STEP))
+		;
+	good &= timers_expired(&ts) == 600 && ts.wheel.storms == 1;
+	wheel_destroy(&ts.wheel);
+	return good;
+}
+
 static void storms_by_tick(void)
 {
 	tap(!storms(64, 3) && storms(65, 3) == 3 && !storms(1, 300) && storms(300, 1) == 1 &&
-	    storms_of_pushed_back(), "a storm is a tick at which more than 64 timers come due");
+	    storms_of_pushed_back() && storms_of_one_tick(), "a storm is a tick at which more than 64 timers come due");
+}
+
+/*
+ * A timer of an upper level is cancelled, and one below that had to share its tick has it alone
+ * from then on: it comes at its deadline, before the end of the tick.
+ */
+static void bound_of_one_that_was_not_alone(void)
+{
+	u64 tick_end, bound;
+	struct twheel_op op;
+	bool good;
+
+	start(20000000);
+	tick_end = now + 150 * ts.tick;
+	op = (struct twheel_op){ .id = 1, .deadline = tick_end - 4000000 };
+	good = !arm(&op);
+	op = (struct twheel_op){ .id = 2, .deadline = tick_end + 150 * ts.tick };
+	good &= !arm(&op);
+	pass(100 * ts.tick);
+	op = (struct twheel_op){ .id = 3, .deadline = tick_end - 12000000 };
+	good &= !arm(&op);
+	cancel_id(1);
+	bound = timers_bound(&ts, now);
+	pass(tick_end - 4000000 - now);
+	good &= timers_expired(&ts) == 1 && bound == tick_end - 12000000;
+	tap(good, "nothing comes due before what statistics tell of the next timer");
+	wheel_destroy(&ts.wheel);
 }
 
 void lateness_cases(void)
 {
+	bound_of_one_that_was_not_alone();
 	late_by_classes();
 	storms_by_tick();
 }

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,12 +63,12 @@ static const struct metric {
 	{ "moves_total", "counter", "Timers moved down a level, or filed again.", AT(moves) },
 	{ "cascades_total", "counter", "Slots emptied into the levels below.", AT(cascades) },
 	{ "interrupts_total", "counter", "Turns of a wheel in softirq.", AT(interrupts) },
-	{ "idle_interrupts_total", "counter", "Turns in softirq that found nothing due.",
+	{ "idle_interrupts_total", "counter", "Turns in softirq that had nothing to tell.",
 	  AT(idle_interrupts) },
 	{ "steps_total", "counter", "Turns of a wheel in the time of callers.", AT(steps) },
 	{ "wakeups_total", "counter", "Times that readers and pollers were woken.", AT(wakeups) },
 	{ "storms_total", "counter",
-	  "Ticks at which more than 64 timers of a wheel came due.",
+	  "Ticks at which more than 64 timers of a wheel came due and were found in time.",
 	  AT(storms) },
 }, maxima[] = {
 	{ "oldest_event_seconds", "gauge",
@@ -293,9 +292,11 @@ static void replace(const char *path, const struct groups *groups, size_t denied
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		fail("out of memory");
 	fd = mkstemp(temporary);
-	file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!file)
+	if (fd < 0)
 		fail("--output %s: %s", path, strerror(errno));
+	file = fdopen(fd, "w");
+	if (!file)
+		fail("out of memory");
 	print_all(file, groups, denied);
 	/* The exporter is another user. */
 	err = ferror(file) || fchmod(fd, 0644);

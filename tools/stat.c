@@ -320,8 +320,10 @@ int verb_stat(int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "Tell all about a wheel; without --pid or --fd, which wheels are open."
-		       "\vFound late is what the kernel took, waited unread what the program took "
-		       "to fetch its events.  A wheel that several processes hold is told once.\n"
+		       "\vFound late is what the kernel took, for a program that keeps up: of one that "
+		       "leaves 1,024 events unread it finds but 64 a second.  Waited unread is until a "
+		       "program has read its events, or they were written to its ring.  A wheel that "
+		       "several processes hold is told once.\n"
 		       "\n"
 		       "Example: all about the wheel of process 1234\n"
 		       "  twheel stat --pid 1234",

@@ -24,7 +24,7 @@ static const struct {
 	FIELD(moves, "moves", "moves down or filed again"),
 	FIELD(cascades, "cascades", "cascades"),
 	FIELD(interrupts, "interrupts", "interrupts"),
-	FIELD(idle_interrupts, "idle_interrupts", "  that found nothing due"),
+	FIELD(idle_interrupts, "idle_interrupts", "  that had nothing to tell"),
 	FIELD(storms, "storms", "storms"),
 	FIELD(steps, "steps", "steps in the time of callers"),
 	FIELD(max_pass, "max_pass", "largest pass in softirq"),

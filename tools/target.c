@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,18 @@
 #define PROC_LEN	64
 
 struct scan {
-	/* Do two lead to what is to be told once? */
-	bool (*same)(const struct target *a, const struct target *b);
+	/* What is to be told once has one key; 0: it has none, and is told each time. */
+	uint64_t (*key)(const struct target *target);
 	struct target *targets;
 	size_t nr;
 	size_t size;
+	void *seen;
+};
+
+/* A node of the tree of keys, and which target has it. */
+struct seen {
+	uint64_t key;
+	size_t target;
 };
 
 /* Fills in the target's number if it is a wheel. */
@@ -51,15 +59,21 @@ static bool is_wheel(struct target *target)
 	return true;
 }
 
-static bool same_file(const struct target *a, const struct target *b)
+static uint64_t key_of_wheel(const struct target *target)
 {
-	/* Without numbers they count as two. */
-	return a->number && a->number == b->number;
+	return target->number;
 }
 
-static bool same_process(const struct target *a, const struct target *b)
+static uint64_t key_of_process(const struct target *target)
 {
-	return a->pid == b->pid;
+	return target->pid;
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
 }
 
 /* A process can name itself as it likes, a terminal must not see that. */
@@ -100,22 +114,46 @@ static void choose(struct target *told, struct target *other)
 		*told = *other;
 }
 
+static void no_memory(void)
+{
+	fail("out of memory");
+}
+
+/* Where the target with that key is; if there is none yet, it is the next one. */
+static size_t place_of(struct scan *scan, uint64_t key)
+{
+	struct seen *seen, **node;
+	size_t place;
+
+	if (!key)
+		return scan->nr;
+	seen = malloc(sizeof(*seen));
+	if (!seen)
+		no_memory();
+	*seen = (struct seen){ .key = key, .target = scan->nr };
+	node = tsearch(seen, &scan->seen, compare_seen);
+	if (!node)
+		no_memory();
+	place = (*node)->target;
+	if (*node != seen)
+		free(seen);
+	return place;
+}
+
 static void add(struct scan *scan, struct target *target)
 {
-	size_t i;
+	size_t place = place_of(scan, scan->key(target));
 
-	for (i = 0; i < scan->nr; i++) {
-		if (scan->same(&scan->targets[i], target)) {
-			choose(&scan->targets[i], target);
-			return;
-		}
+	if (place < scan->nr) {
+		choose(&scan->targets[place], target);
+		return;
 	}
 	if (scan->nr == scan->size) {
 		scan->size = scan->size ? 2 * scan->size : 16;
 		scan->targets = reallocarray(scan->targets, scan->size,
 					     sizeof(*target));
 		if (!scan->targets)
-			fail("out of memory");
+			no_memory();
 	}
 	read_comm(target->pid, target->comm);
 	scan->targets[scan->nr++] = *target;
@@ -161,9 +199,16 @@ static size_t scan_all(struct scan *scan)
 	return denied;
 }
 
+static struct target *scan_end(struct scan *scan, size_t *nr)
+{
+	tdestroy(scan->seen, free);
+	*nr = scan->nr;
+	return scan->targets;
+}
+
 struct target *target_scan(pid_t pid, size_t *nr, size_t *denied)
 {
-	struct scan scan = { .same = same_file };
+	struct scan scan = { .key = key_of_wheel };
 	int err;
 
 	*denied = 0;
@@ -178,17 +223,15 @@ struct target *target_scan(pid_t pid, size_t *nr, size_t *denied)
 		if (err)
 			fail("process %d: %s", pid, strerror(-err));
 	}
-	*nr = scan.nr;
-	return scan.targets;
+	return scan_end(&scan, nr);
 }
 
 struct target *target_holders(size_t *nr, size_t *denied)
 {
-	struct scan scan = { .same = same_process };
+	struct scan scan = { .key = key_of_process };
 
 	*denied = scan_all(&scan);
-	*nr = scan.nr;
-	return scan.targets;
+	return scan_end(&scan, nr);
 }
 
 /* "12:3 (one), 45:6 (two)..." */

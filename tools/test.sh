@@ -293,6 +293,24 @@ status=$?
 [ $status -eq 0 ] || [ "$(wc -l <"$dir/err")" -eq 1 ]
 result $? "watch ends with the process, without waiting for the interval"
 
+# The descriptor is another wheel's from some time on.
+# shellcheck disable=SC2016 # the inner shell's
+sh -c 'exec 5<>/dev/twheel; : >"$1/open"; until [ -e "$1/go" ]; do usleep 10000; done
+	exec 5<>/dev/twheel; sleep 100' sh "$dir" &
+holder=$!
+until_ok test -e "$dir/open"
+twheel watch --pid $holder --interval 20ms --count 500 >"$dir/out" 2>"$dir/err" &
+watcher=$!
+until_ok grep -q PENDING "$dir/out"
+: >"$dir/go"
+wait $watcher
+grep -q 'the wheel was closed' "$dir/out"
+result $? "watch does not go over to another wheel of the same number"
+kill $holder
+wait $holder 2>/dev/null
+holder=
+rm "$dir/go"
+
 # One that can't read its event: nobody else may take it.
 twheel arm --cookie 5 2s >"$dir/held" &
 holder=$!

@@ -15,6 +15,7 @@
 
 #include "device.h"
 #include "duration.h"
+#include "info.h"
 #include "options.h"
 #include "output.h"
 #include "stats.h"
@@ -33,6 +34,7 @@ struct watch {
 
 struct look {
 	uint64_t time;
+	uint64_t number;
 	struct twheel_stats stats;
 };
 
@@ -80,11 +82,14 @@ static uint64_t now(void)
 static int take_look(const struct target *target, struct look *look)
 {
 	int wheel = target_open(target), err;
+	struct info info = {};
 
 	if (wheel < 0)
 		return wheel;
 	err = wheel_stats(wheel, &look->stats);
 	look->time = now();
+	info_read(getpid(), wheel, &info);
+	look->number = info.number;
 	close(wheel);
 	return err;
 }
@@ -164,7 +169,8 @@ static void watch_wheel(const struct watch *watch, const struct target *target)
 	next = before.time;
 	for (lines = 0; !watch->count || lines < watch->count; lines++) {
 		next += watch->interval;
-		if (ended_before(pidfd, next) || take_look(target, &after))
+		if (ended_before(pidfd, next) || take_look(target, &after) ||
+		    after.number != before.number)
 			break;
 		if (!watch->json && lines % PAGE == 0)
 			print_head();

@@ -537,7 +537,9 @@ struct twheel_list {
  * @memory: bytes of kernel memory the wheel holds, all in
  * @next: none of the timers that @pending counts is due before that, ns of the wheel's clock;
  *	0: there is none
- * @storms: ticks at which more than 64 timers came due
+ * @storms: ticks at which more than 64 timers came due, as far as they were found in time: what
+ *	is late comes in runs of several ticks, and some are not noticed.  Timers that were due when
+ *	they were armed make none
  * @oldest: how long the first of those that @expired counts has waited, ns; 0: none waits.
  *	Like what follows by the wheel's clock, and so wrong by what that was set meanwhile
  * @in_ring: entries of the event ring that its consumer has yet to take
@@ -547,7 +549,8 @@ struct twheel_list {
  *	Class 0 is less than 1,024 ns, class n less than 1,024 << n, and the last one has no
  *	end.  What the tick and the timer's slack allow is counted with it.  Those are left out
  *	whose timers were armed for a time that had passed.  A clock that is set forward makes
- *	them late
+ *	them late, and so does a program that leaves 1,024 events unread: of its timers softirq then
+ *	finds but 64 a second
  * @unread: events that were delivered, which is read or written to the ring, by how long
  *	after they were found; likewise
  */
