@@ -180,7 +180,7 @@ static:
 clean:
 	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
 	@rm -rf build bench/build bench/wheel/build selftests/build tests/build tools/build lib/build \
-		man/build python/build
+		man/build python/build rust/build
 
 distclean: clean
 	rm -rf $(CACHE)
