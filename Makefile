@@ -25,7 +25,7 @@ help:
 	@echo '                    RUNS=1: each figure once, not five times)'
 	@echo '  make shell        a shell in a guest: twheel loaded, twheel and twheel-demo there'
 	@echo '  make example NAME=survive'
-	@echo '                    tries one of examples/ in a guest with systemd; or NAME=asyncio'
+	@echo '                    tries one of examples/ in a guest with systemd; or NAME=asyncio, go'
 	@echo '  make torture      random load while processors come and go; HOURS=0.5, on the'
 	@echo '                    kernel debug unless KERNEL= says'
 	@echo '  make static       checkpatch, sparse, coccicheck, kernel-doc, gcc, cppcheck,'
@@ -180,7 +180,7 @@ static:
 clean:
 	@test ! -e $(KDIR)/Makefile || $(MAKE) -s -C $(KDIR) M=$(CURDIR) clean
 	@rm -rf build bench/build bench/wheel/build selftests/build tests/build tools/build lib/build \
-		man/build python/build
+		man/build python/build rust/build
 
 distclean: clean
 	rm -rf $(CACHE)

@@ -366,6 +366,12 @@ PUBLIC uint32_t twheel_capacity(const struct twheel *w)
 	return w->shared.capacity;
 }
 
+PUBLIC struct twheel_word *twheel_words(const struct twheel *w, uint32_t *nr)
+{
+	*nr = w->shared.mapped;
+	return w->shared.words;
+}
+
 PUBLIC uint64_t twheel_now(const struct twheel *w)
 {
 	return twheel_sys_now(w->clock) + w->clock_offset;

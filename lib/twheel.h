@@ -451,6 +451,51 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  */
 int twheel_adopt(struct twheel *w);
 
+/* For languages that can't read this header */
+
+/**
+ * twheel_words() - the words of a wheel's timers, to store deadlines by hand
+ * @w: the handle
+ * @nr: where to write how many there are: those of the ids below it
+ *
+ * What the inline functions of this header do, a language without them does with loads and
+ * stores of its own.  Of struct twheel_word it stores the deadline, and loads the promise, which
+ * is the kernel's; each at once, which takes atomics of 64 bits.  Any number is a deadline.
+ *
+ * To arm or to move a timer, exchange the deadline, and then load the promise, both sequentially
+ * consistent.  If deadline - 1 < promise - 1, unsigned, call twheel_arm_slow().
+ *
+ * To move a timer to later that is this thread's alone (see twheel_extend()), a relaxed store is
+ * enough, if the deadline that it replaces, loaded before, is not 0 and not later.
+ *
+ * To cancel, store 0, with release.  If another thread is to take no event from then on, exchange
+ * it, sequentially consistent.
+ *
+ * The words are the handle's, and stay where they are until twheel_close().  A child after fork()
+ * has the same ones at the same address, and goes by the same rules as another thread; after an
+ * exec they are gone.  Deadlines are in the wheel's time, in another time namespace too: so they
+ * are made from twheel_now().  With a fallback the words are memory of the process, and the rules
+ * are the same.
+ *
+ * Return: the word of id 0, which the others follow; NULL, and @nr is 0: timers have no words.
+ * An id that is not below @nr is armed, moved and cancelled by calls.
+ */
+struct twheel_word *twheel_words(const struct twheel *w, uint32_t *nr);
+
+/**
+ * twheel_arm_slow() - arm a timer for which a store is not enough
+ * @w: the handle
+ * @id: the timer
+ * @deadline: ns, absolute; of a timer that has a word what counts is the deadline there
+ *
+ * The rest of twheel_arm(), where the kernel would look too late, or where there is no word.
+ * twheel_arm() in its place would store the deadline again, and of a timer whose event was taken
+ * meanwhile there would be a second event.
+ *
+ * Return: as twheel_arm().
+ */
+int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline);
+
 /* The inline functions, and what they need */
 
 /**
@@ -472,7 +517,6 @@ struct twheel_shared {
 };
 
 /* For the inline functions: what a store is not enough for. */
-int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline);
 int twheel_cancel_slow(struct twheel *w, uint32_t id);
 int twheel_cancel_state(const struct twheel *w, uint64_t deadline);
 

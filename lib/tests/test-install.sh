@@ -120,12 +120,16 @@ int twheel_extend_armed(void *, unsigned, unsigned long long);
 int twheel_cancel(void *, unsigned);
 int twheel_cancel_tell(void *, unsigned);
 int twheel_next(void *, void *);
+void *twheel_words(void *, unsigned *);
 
 int main(void)
 {
 	struct { unsigned long long word[4]; } words = { { 0, ~0ULL, 0, 1 } };
 	struct { void *words, *ring; unsigned mapped, capacity; } w = { &words, 0, 2, 2 };
+	unsigned nr = 0;
 
+	if (twheel_words(&w, &nr) != &words || nr != 2)
+		return 1;
 	words.word[3] = 5;
 	return twheel_arm(&w, 1, 9) || words.word[2] != 9 || twheel_extend(&w, 1, 12) ||
 	       words.word[2] != 12 || twheel_extend_armed(&w, 1, 13) ||

@@ -187,7 +187,7 @@ static void part_of_the_words(uint32_t first, uint32_t nr)
 	struct twheel_options o = { .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
 	static const uint32_t ids[] = { 0, 255, 256, 511, 512, 1023 };
 	struct twheel_arming arming = { .interval = MS };
-	uint32_t mapped = first ? 0 : nr;
+	uint32_t mapped = first ? 0 : nr, count = ~0U;
 	unsigned long calls;
 	struct twheel_word *words;
 	struct twheel *w;
@@ -201,6 +201,7 @@ static void part_of_the_words(uint32_t first, uint32_t nr)
 	CHECK(twheel_open(&w, &o) == 0);
 	CHECK(twheel_has(w) == (mapped ? TWHEEL_HAS_WORDS : 0));
 	CHECK(twheel_capacity(w) == KERNEL_CAPACITY_MAX);
+	CHECK(!twheel_words(w, &count) == !mapped && count == mapped);
 	start = twheel_now(w);
 	for (unsigned int i = 0; i < ARRAY_SIZE(ids); i++) {
 		CHECK(twheel_arm(w, ids[i], start + (i + 1) * MS) == 0);

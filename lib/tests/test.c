@@ -903,6 +903,51 @@ static void count_and_stale(const struct mode *mode)
 	tap_result("%s: a count is of events that were taken", mode->name);
 }
 
+/* An arm as a language makes it that can't read the header. */
+static int arm_by_hand(struct twheel *w, uint32_t id, uint64_t deadline)
+{
+	uint32_t nr;
+	struct twheel_word *words = twheel_words(w, &nr);
+
+	if (id < nr) {
+		__atomic_exchange_n(&words[id].deadline, deadline, __ATOMIC_SEQ_CST);
+		if (deadline - 1 >= __atomic_load_n(&words[id].promise, __ATOMIC_SEQ_CST) - 1)
+			return 0;
+	}
+	return twheel_arm_slow(w, id, deadline);
+}
+
+static void by_hand(struct twheel *w)
+{
+	bool has = twheel_has(w) & TWHEEL_HAS_WORDS;
+	uint64_t start = twheel_now(w);
+	struct twheel_word *words;
+	unsigned long calls;
+	uint32_t nr = 1;
+
+	words = twheel_words(w, &nr);
+	CHECK(!words == !has && nr == (has ? CAPACITY : 0));
+	CHECK(arm_by_hand(w, 1, start + 20 * MS) == 0);
+	CHECK(arm_by_hand(w, 2, start + 20 * MS) == 0);
+	CHECK(arm_by_hand(w, 3, start + 15 * MS) == 0);
+	CHECK(arm_by_hand(w, CAPACITY, start + 5 * MS) == -ERANGE);
+	/* Earlier than the kernel looks. */
+	CHECK(arm_by_hand(w, 2, start + 10 * MS) == 0);
+	CHECK(twheel_flush(w) == 0);
+	if (!has) {
+		CHECK(twheel_extend(w, 1, start + 30 * MS) == 0 && twheel_cancel(w, 3) == 0);
+	} else {
+		calls = kernel.calls;
+		CHECK(arm_by_hand(w, 1, start + 25 * MS) == 0);
+		__atomic_store_n(&words[1].deadline, start + 30 * MS, __ATOMIC_RELAXED);
+		__atomic_store_n(&words[3].deadline, 0, __ATOMIC_RELEASE);
+		CHECK(kernel.calls == calls);
+	}
+	expect(w, 2, start + 10 * MS);
+	expect(w, 1, start + 30 * MS);
+	expect_none(w, 100 * MS);
+}
+
 static const struct {
 	const char	*what;
 	void		(*run)(struct twheel *w);
@@ -916,6 +961,7 @@ static const struct {
 	{ "many at once, list and drain", many },
 	{ "ids of the wheel's choice", chosen_ids },
 	{ "ids of the wheel's choice beside own ones", chosen_and_own },
+	{ "deadlines that are stored by hand", by_hand },
 };
 
 int main(int argc, char **argv)

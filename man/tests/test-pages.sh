@@ -149,7 +149,7 @@ functions() {
 	while read -r name; do
 		case $name in
 		# For the inline functions, as libtwheel(3) says.
-		twheel_arm_slow | twheel_cancel_slow | twheel_cancel_state) ;;
+		twheel_cancel_slow | twheel_cancel_state) ;;
 		*) grep -qx "[^ ]* $name" <<<"$names" || echo "no page is about $name" ;;
 		esac
 	done <"$dir/exported"
