@@ -234,15 +234,18 @@ class Keys(Case):
         self.assertEqual(self.r.info("twheel")["twheel_expired"], 1)
 
     def test_blocked(self):
-        """What a client does when it wakes up, between two turns of the event loop."""
-        waits = self.s.connect(0)
-        waits = waits.connection_pool.get_connection("")
-        waits.send_command("BLPOP", "list", 0)
-        waits.send_command("SET", "a", "", "PX", 50)
-        wait_for(lambda: self.r.info("clients")["blocked_clients"] == 1, SOON)
-        self.r.rpush("list", "x")
-        self.size_is(self.r, 0)
-        self.assertEqual(self.r.info("twheel")["twheel_expired"], 1)
+        """What a client does when it wakes up, just before the event loop sleeps."""
+        # Nothing else wakes it up for a second.
+        self.r.config_set("hz", 1)
+        pool = self.s.connect(0).connection_pool
+        for i in range(8):
+            waits = pool.get_connection("")
+            waits.send_command("BLPOP", "list", 0)
+            waits.send_command("SET", "a", "", "PX", 50)
+            wait_for(lambda: self.r.info("clients")["blocked_clients"] == 1, SOON)
+            self.r.rpush("list", "x")
+            time.sleep(0.6)
+            self.assertEqual(self.r.info("twheel")["twheel_expired"], i + 1)
 
     def test_evicted(self):
         """Keys that were evicted have no timers."""
