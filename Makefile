@@ -60,6 +60,7 @@ help:
 	@echo '                    the module for dkms, to SRCDIR=/usr/src; as root'
 	@echo '  make uninstall    removes what these three have installed'
 	@echo '  make deb          Debian packages of all, into build/deb'
+	@echo '  make rpm          the same for Fedora and its relatives, into build/rpm'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
@@ -128,6 +129,9 @@ uninstall:
 deb:
 	@debian/build build/deb
 
+rpm:
+	@rpm/build build/rpm
+
 selftests:
 	@vm/deps tools source
 	$(MAKE) -C selftests OUTPUT=$(CURDIR)/selftests/build \
@@ -187,6 +191,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb selftests abi-update figures-update fuzz demo check example torture \
+	uninstall deb rpm selftests abi-update figures-update fuzz demo check example torture \
 	bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean
