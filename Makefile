@@ -20,7 +20,8 @@ help:
 	@echo '  make demo         an epoll server with its idle timeouts in /dev/twheel'
 	@echo '  make check        all tests; the last line is the sum'
 	@echo '  make bench        measures against timerfd, POSIX timers, io_uring, and a heap,'
-	@echo '                    a wheel and a sweep in user space: half an hour'
+	@echo '                    a wheel and a sweep in user space; and without a device'
+	@echo '                    against libev, libevent and libuv: half an hour'
 	@echo '                    (JSON=FILE, PLOT=FILE: where to write figures and picture;'
 	@echo '                    RUNS=1: each figure once, not five times)'
 	@echo '  make shell        a shell in a guest: twheel loaded, twheel and twheel-demo there'
@@ -59,6 +60,7 @@ help:
 	@echo '                    the module for dkms, to SRCDIR=/usr/src; as root'
 	@echo '  make uninstall    removes what these three have installed'
 	@echo '  make deb          Debian packages of all, into build/deb'
+	@echo '  make rpm          the same for Fedora and its relatives, into build/rpm'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
@@ -127,6 +129,9 @@ uninstall:
 deb:
 	@debian/build build/deb
 
+rpm:
+	@rpm/build build/rpm
+
 selftests:
 	@vm/deps tools source
 	$(MAKE) -C selftests OUTPUT=$(CURDIR)/selftests/build \
@@ -186,6 +191,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb selftests abi-update figures-update fuzz demo check example torture \
+	uninstall deb rpm selftests abi-update figures-update fuzz demo check example torture \
 	bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean

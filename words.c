@@ -160,7 +160,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
 		smp_mb();
 	for (; raised; raised &= raised - 1) {
-		unsigned int i = __ffs(raised);
+		unsigned int i = __ffs64(raised);
 		u32 id = batch->id[i];
 		struct twheel_word *word = word_of(ts, id);
 		struct timer *t = timer_of(ts, id);

@@ -95,6 +95,33 @@ static void idle_goals(void)
 	set_goal(find("idle", "native", "a look", "words", 0), AT_MOST, 40);
 }
 
+static const char *const event_loops[] = { "libev", "libevent", "libevent common", "libuv" };
+
+/*
+ * A wheel in the process beside the best of the event loops: the first to push back and to
+ * cancel; for the rest first or level, which is no more than a tenth dearer.
+ */
+static void loops_goals(void)
+{
+	for (unsigned int i = 0, nr = nr_rows; i < nr; i++) {
+		const struct row *row = &rows[i], *best = NULL;
+		bool first = !strcmp(row->name, "push back") || !strcmp(row->name, "cancel");
+		char name[64];
+
+		if (!row->nr || strcmp(row->part, "loops") || strcmp(row->peer, "fallback"))
+			continue;
+		for (size_t p = 0; p < COUNT(event_loops); p++) {
+			const struct row *loop = find("loops", row->bed, row->name, event_loops[p],
+						      row->timers);
+
+			if (loop && (!best || loop->median < best->median))
+				best = loop;
+		}
+		snprintf(name, sizeof(name), "%.32s : the best loop", row->name);
+		ratio(name, row, best, first ? BELOW : AT_MOST, first ? 1 : 1.1);
+	}
+}
+
 static void million_goals(void)
 {
 	for (size_t i = 0; i < NR_OPS; i++)
@@ -170,6 +197,7 @@ static void set_goals(void)
 	stores_goals();
 	requests_goals();
 	idle_goals();
+	loops_goals();
 	million_goals();
 	other_goals();
 	for (size_t i = 0; i < NR_OPS; i++)
@@ -235,7 +263,7 @@ static void print_growth(const char *bed, const char *unit)
 }
 
 /* Of the operations, a table each: who, and for how many timers. */
-static void print_ops(const char *bed)
+static void print_ops(const char *part, const char *bed)
 {
 	static const uint32_t counts[] = { 1000, 100000, 1000000 };
 	const size_t nr_counts = COUNT(counts);
@@ -248,23 +276,23 @@ static void print_ops(const char *bed)
 	for (unsigned int i = 0; i < nr_rows; i++) {
 		bool told = false;
 
-		if (!rows[i].nr || strcmp(rows[i].part, "ops") || strcmp(rows[i].bed, bed))
+		if (!rows[i].nr || strcmp(rows[i].part, part) || strcmp(rows[i].bed, bed))
 			continue;
 		for (unsigned int j = 0; j < i && !told; j++)
-			told = !strcmp(rows[j].part, "ops") && !strcmp(rows[j].bed, bed) &&
+			told = !strcmp(rows[j].part, part) && !strcmp(rows[j].bed, bed) &&
 			       !strcmp(rows[j].name, rows[i].name);
 		for (unsigned int j = i; j < nr_rows && !told; j++) {
 			const struct row *row = &rows[j];
 
 			/* By its first count; or its only one, if limits allowed no more. */
-			if (!row->nr || strcmp(row->part, "ops") || strcmp(row->bed, bed) ||
+			if (!row->nr || strcmp(row->part, part) || strcmp(row->bed, bed) ||
 			    strcmp(row->name, rows[i].name) || row->timers != counts[0])
 				continue;
-			printf("  %-12s %-13s",
+			printf("  %-10s %-15s",
 			       strcmp(last, row->name) ? row->name : "", row->peer);
 			last = row->name;
 			for (size_t n = 0; n < nr_counts; n++) {
-				const struct row *cell = find("ops", bed, row->name, row->peer,
+				const struct row *cell = find(part, bed, row->name, row->peer,
 							      counts[n]);
 
 				printf(" %12s", cell ? number(cell->median) : "-");
@@ -314,19 +342,30 @@ static void print_tables(void)
 	       "timers would take hours to make. A first arm allocates the timer's memory too, as create does\n"
 	       "for others. A push back is a re-arm 30 s later. words: twheel by stores, with libtwheel; what\n"
 	       "takes a call is submitted in batches. heap, wheel: in user space, no call but to sleep.\n\n");
-	print_ops("guest");
+	print_ops("ops", "guest");
 	putchar('\n');
 	print_ratios("ops", "guest");
 
 	printf("\nThe same in user space, natively\n"
 	       "words: the program's part alone, on words that are looked at in time.\n\n");
-	print_ops("native");
+	print_ops("ops", "native");
 
 	print_head("Stores, natively",
 		   "By libtwheel's inline functions, from a list of ids in a random order, all to one deadline;\n"
 		   "words on pages of 4 KiB. 1,000 are hot. An extend looks if the timer is armed, unless it is\n"
 		   "known to be.");
 	print_part("stores", "native");
+
+	printf("\nWithout a device, beside event loops, natively\n"
+	       "Timeouts of a daemon's connections, all of one length, worked on at random, 64 in a\n"
+	       "turn of its loop. fallback: libtwheel's wheel in the process. libevent common: by its\n"
+	       "list for timers of one length. arm: a timer that has expired; again: one that was\n"
+	       "cancelled, before it was due. To expire includes the looks for what was pushed back or\n"
+	       "cancelled. Processor time; the program had %s %% of one.\n"
+	       "%s.\n\n", fact_of("loops share"), fact_of("libraries"));
+	print_ops("loops", "native");
+	putchar('\n');
+	print_ratios("loops", "native");
 
 	print_head("A million operations in one call, and words for a million ids",
 		   "In User-Mode Linux, whose kernel runs natively, with its checks of locks. Ids and deadlines at\n"

@@ -125,6 +125,12 @@ static inline unsigned int __ffs(unsigned long x)
 	return __builtin_ctzl(x);
 }
 
+/* __ffs() has less than that to look at where long has 32 bits. */
+static inline unsigned int __ffs64(u64 x)
+{
+	return __builtin_ctzll(x);
+}
+
 static inline int ilog2(u64 x)
 {
 	return fls64(x) - 1;

@@ -199,7 +199,8 @@ static bool storms_of_one_tick(void)
 static void storms_by_tick(void)
 {
 	tap(!storms(64, 3) && storms(65, 3) == 3 && !storms(1, 300) && storms(300, 1) == 1 &&
-	    storms_of_pushed_back() && storms_of_one_tick(), "a storm is a tick at which more than 64 timers come due");
+	    storms_of_pushed_back() && storms_of_one_tick(),
+	    "a storm is a tick at which more than 64 timers come due");
 }
 
 /*

@@ -138,7 +138,7 @@ struct peer {
 
 /* The wheel by itself, a whole timer of the device's, and those beside them. */
 extern const struct peer peer_wheel, peer_timers, peer_heap, peer_heap4;
-extern const struct peer peer_fallback, peer_libev, peer_libevent, peer_libuv;
+extern const struct peer peer_fallback, peer_libev, peer_libevent, peer_libevent_common, peer_libuv;
 
 /* All that are measured, as native.c or module.c have them; NULL ends them. */
 extern const struct peer *const peers[];
@@ -154,6 +154,9 @@ void work_seed(unsigned int run);
 
 int loops_ops(const char *part, u32 nr, u32 span, unsigned int run);
 int loops_hot(const char *part, u32 nr, unsigned int run);
+/* daemon.c; not in a kernel.  Ticks: what all of its timeouts are. */
+#define DAEMON_TIMEOUT	60000U
+int daemon_days(const char *part, const struct peer *peer, u32 nr, unsigned int run);
 /* delivery.c; not in a kernel */
 int loops_delivery(const char *part, unsigned int run);
 /* passes.c */

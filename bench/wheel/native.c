@@ -167,31 +167,71 @@ static void run_parts(unsigned int runs)
 	loops_passes("1M over 300k, tick by tick", false, runs);
 }
 
+/* What a program can have without a module, in memory as malloc() gives it. */
+static void run_daemon(unsigned int runs)
+{
+	static const struct peer *const loops[] = {
+		&peer_fallback, &peer_libev, &peer_libevent, &peer_libevent_common, &peer_libuv,
+	};
+	static const u32 counts[] = { 1000, 100000, 1000000 };
+
+	arena_pages(false);
+	for (size_t n = 0; n < ARRAY_SIZE(counts); n++)
+		for (unsigned int run = 0; run < runs; run++) {
+			progress("a daemon with %u timers: run %u of %u", counts[n], run + 1, runs);
+			for (size_t i = 0; i < ARRAY_SIZE(loops); i++)
+				daemon_days("loops", loops[i], counts[n], run);
+		}
+}
+
+static const struct {
+	const char	*name;
+	/* As the raw data calls how often each figure is taken, and what a processor gave. */
+	const char	*runs, *share;
+	void		(*run)(unsigned int runs);
+} commands[] = {
+	{ "run",	"native runs",	"share",	run_parts },
+	{ "daemon",	"loops runs",	"loops share",	run_daemon },
+};
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: wheel-bench run RUNS RAW\n"
+		"       wheel-bench daemon RUNS RAW\n"
+		"       wheel-bench report [--json FILE] [--plot FILE] [--fact KEY=VALUE]... RAW...\n"
+		"\n"
+		"run measures the wheel and all its peers; daemon libtwheel without a device\n"
+		"beside event loops, and twheel-bench makes the report of it.\n");
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int runs;
+	size_t i = 0;
 	u64 start;
 
-	if (argc == 4 && !strcmp(argv[1], "run")) {
-		runs = strtoul(argv[2], NULL, 10);
-		if (!runs)
-			die("RUNS is a number, at least 1");
-		this_bed = "native";
-		samples_open(argv[3]);
-		fact("native runs", "%u", runs);
-		fact("libraries", "libev %d.%d, libevent %s, libuv %s", ev_version_major(),
-		     ev_version_minor(), event_get_version(), uv_version_string());
-		pin(true);
-		start = now_ns();
-		run_parts(runs);
-		/* Less than all of it: somebody else is in the figures. */
-		fact("share", "%.1f", 100.0 * host_busy_ns() / (now_ns() - start));
-		return 0;
-	}
 	if (argc >= 2 && !strcmp(argv[1], "report"))
 		return report(argc - 2, argv + 2);
-	fprintf(stderr,
-		"usage: wheel-bench run RUNS RAW\n"
-		"       wheel-bench report [--json FILE] [--plot FILE] [--fact KEY=VALUE]... RAW...\n");
-	return 2;
+	if (argc != 4)
+		return usage();
+	while (i < ARRAY_SIZE(commands) && strcmp(commands[i].name, argv[1]))
+		i++;
+	if (i == ARRAY_SIZE(commands))
+		return usage();
+	runs = strtoul(argv[2], NULL, 10);
+	if (!runs)
+		die("RUNS is a number, at least 1");
+	this_bed = "native";
+	samples_open(argv[3]);
+	fact(commands[i].runs, "%u", runs);
+	fact("libraries", "libev %d.%d, libevent %s, libuv %s", ev_version_major(),
+	     ev_version_minor(), event_get_version(), uv_version_string());
+	pin(true);
+	start = now_ns();
+	commands[i].run(runs);
+	/* Less than all of it: somebody else is in the figures. */
+	fact(commands[i].share, "%.1f", 100.0 * host_busy_ns() / (now_ns() - start));
+	return 0;
 }

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/* libevent, as a peer: a heap of pointers. */
+/*
+ * libevent, as a peer: a heap of pointers; with COMMON_TIMEOUT a list, for timers that are all
+ * of one length.
+ */
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
+#ifdef COMMON_TIMEOUT
+#define LOOP_NAME	"libevent common"
+#define LOOP_PEER	peer_libevent_common
+#else
 #define LOOP_NAME	"libevent"
 #define LOOP_PEER	peer_libevent
+#endif
 #define LOOP_TIMER	struct event
 #include "event-loop.h"
 
 static struct event_base *loop;
+/* The length of all timers; NULL: each has its own. */
+static const struct timeval *common;
 
 static void expired(evutil_socket_t fd, short what, void *timer)
 {
@@ -25,6 +35,12 @@ static bool loop_open(void)
 		return false;
 	loop = event_base_new_with_config(config);
 	event_config_free(config);
+#ifdef COMMON_TIMEOUT
+	if (loop)
+		common = event_base_init_common_timeout(loop, &(struct timeval){
+			DAEMON_TIMEOUT / 1000, DAEMON_TIMEOUT % 1000 * 1000,
+		});
+#endif
 	return loop;
 }
 
@@ -47,7 +63,7 @@ static inline void loop_arm(struct loop_timer *timer, u32 ticks)
 {
 	struct timeval tv = { ticks / 1000, ticks % 1000 * 1000 };
 
-	evtimer_add(&timer->timer, &tv);
+	evtimer_add(&timer->timer, common ? common : &tv);
 }
 
 static inline void loop_push(struct loop_timer *timer, u32 ticks)
