@@ -334,7 +334,10 @@ int twheel_fallback_call(struct fallback *f, unsigned long request, void *arg)
 
 /* Events */
 
-/* With the lock: find what is due and take it.  Sets @more if that is not all. */
+/*
+ * With the lock: find what is due and take it.  Sets @more if that is not all; what a heavy slot
+ * has yet to bring down is not due, and is left to the next calls.
+ */
 static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now, bool *more)
 {
 	struct timers *ts = &f->timers;
@@ -348,8 +351,8 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 			timers_advance(ts, now, WHEEL_STEP);
 		dropped = events_drop_stale(ts, WHEEL_STEP);
 		claimed = timers_claim(ts, to, min(nr - done, WHEEL_STEP), now);
-		*more = dropped || claimed || timers_heavy(ts) || timers_behind(ts, now);
-		if (!*more)
+		*more = dropped || claimed || timers_behind(ts, now);
+		if (!*more && !timers_heavy(ts))
 			break;
 		while (claimed) {
 			count = timers_commit(ts, to, claimed, ts->claims, now);
@@ -381,7 +384,7 @@ int twheel_fallback_read(struct fallback *f, void *to, size_t size)
 		done = take(f, to, nr, now, &more);
 		when = wanted(f);
 		/* Who waits for an edge, or beside this thread, is told of what is left. */
-		if (done && when <= now)
+		if ((done || !more) && when <= now)
 			set(f, when);
 		/* A clock that may be set back does not say whether the timerfd has come. */
 		if (!done && !more && f->timers.settable)

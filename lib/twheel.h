@@ -33,8 +33,8 @@ extern "C" {
  * same promises, but for these.  It ends with the process and the children that it has by fork(),
  * and goes neither through exec, nor to others, nor into another time namespace.  Only calls turn
  * it: a timer is found by who takes events or waits for them (or arms one that is due), so
- * twheel_cancel_tell() says TWHEEL_STATE_PENDING until somebody has, and while nobody calls,
- * nothing comes.  There is no event ring.  Its memory is the process's own, for all ids at once,
+ * twheel_cancel_tell() may say TWHEEL_STATE_PENDING until somebody has, though twheel_get() says
+ * TWHEEL_STATE_EXPIRED, and while nobody calls, nothing comes.  There is no event ring.  Its memory is the process's own, for all ids at once,
  * and no quota counts it; any user may have any tick.  Where these pages speak of a system call,
  * it takes a lock, and sets a timerfd if the timer is sooner than all others; by CLOCK_TAI it is
  * late where adjtimex(2) changes what TAI is ahead, until the next call.  A process that ends
@@ -165,6 +165,8 @@ struct twheel_options {
  * -ENODEV: there is no device, and TWHEEL_OPEN_DEVICE or a path is given;
  * -EACCES: not permitted to open it; or @fd is not open for reading and writing, which
  * words need;
+ * -EPERM: the cgroup's list of devices (DevicePolicy= of systemd) does not have it.  This is no
+ * reason for a fallback, as little as -EACCES is; see also below;
  * -EBADF: @fd is not open;
  * -ENOTTY: @fd or @path is not a wheel;
  * -EPROTO: the kernel's twheel has another version of the ABI;

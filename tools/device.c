@@ -20,8 +20,10 @@ int wheel_open(void)
 
 	if (wheel >= 0)
 		return wheel;
-	/* Only here ENOENT is about the device, not about a timer. */
-	return errno == ENOENT ? -ENODEV : -errno;
+	/* Only here ENOENT is about the device, not about a timer; and EPERM about a cgroup. */
+	if (errno == ENOENT)
+		return -ENODEV;
+	return errno == EPERM ? -EACCES : -errno;
 }
 
 int wheel_features(int wheel, struct twheel_features *features)

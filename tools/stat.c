@@ -176,7 +176,7 @@ static void print_setup(const struct twheel_setup *setup)
 		output_row("ring", number(text, setup->ring_entries), "entries");
 }
 
-/* When the next timer is due, from now; "-" if none is armed. */
+/* For how long from now no timer is due, for sure; "-" if none is armed. */
 static char *next_due(char *buf, const struct info *wheel)
 {
 	uint64_t now = wheel->setup.now, next = wheel->stats.next;
@@ -219,7 +219,7 @@ static void print_stats(const struct info *wheel)
 		if (field.words)
 			output_row(field.words, number(value, field.value), note_of(&field));
 		if (!strcmp(field.name, "pending"))
-			output_row("next due in", next_due(value, wheel), "");
+			output_row("none due for", next_due(value, wheel), "");
 		if (!strcmp(field.name, "expired"))
 			output_row("of these the oldest", oldest(value, stats), "has waited");
 	}

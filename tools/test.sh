@@ -232,7 +232,7 @@ run twheel stat --pid $holder
 	grep -Eq '^  storms +0 ' "$dir/out" && [ "$(grep -Ec '^  events +0$' "$dir/out")" -eq 2 ]
 result $? "stat --pid tells setup, counters and histograms"
 # A level comes down before the timer is due.
-has '^  next due in +(1h|[0-9]+m)[0-9smh.]*$' "stat --pid tells when the next timer is due"
+has '^  none due for +(1h|[0-9]+m)[0-9smh.]*$' "stat --pid tells for how long none is due"
 run twheel stat --pid $holder --json
 has "^\{\"pid\":$holder,\"fd\":[0-9]+,\"comm\":\"twheel\",\"number\":[0-9]+,\"setup\":\{.*\"stats\":\{.*\}\}$" \
 	"stat --pid --json"

@@ -68,14 +68,20 @@ const (
 	twheelArmStored  = 1 << 3
 )
 
-// Of ioctls that read and write what they are given.
+// Of ioctls that write what they are given.
+func ior(nr, size uintptr) uintptr {
+	return 2<<30 | size<<16 | 0xBB<<8 | nr
+}
+
+// Of those that read it, too.
 func iowr(nr, size uintptr) uintptr {
-	return 3<<30 | size<<16 | 0xBB<<8 | nr
+	return 1<<30 | ior(nr, size)
 }
 
 var (
-	twheelIocSetup = iowr(1, unsafe.Sizeof(twheelSetup{}))
-	twheelIocArm   = iowr(3, unsafe.Sizeof(twheelOp{}))
+	twheelIocSetup    = iowr(1, unsafe.Sizeof(twheelSetup{}))
+	twheelIocGetSetup = ior(2, unsafe.Sizeof(twheelSetup{}))
+	twheelIocArm      = iowr(3, unsafe.Sizeof(twheelOp{}))
 )
 
 // Wheel is a wheel of /dev/twheel, whose timers are armed by their words. Any goroutine may call
@@ -100,7 +106,7 @@ func Open(path string, capacity uint32) (*Wheel, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	w := &Wheel{file: os.NewFile(uintptr(fd), path), fd: uintptr(fd), start: time.Now()}
+	w := &Wheel{file: os.NewFile(uintptr(fd), path), fd: uintptr(fd)}
 	if err := w.setUp(capacity); err != nil {
 		w.Close()
 		return nil, &os.PathError{Op: "set up", Path: path, Err: err}
@@ -111,6 +117,11 @@ func Open(path string, capacity uint32) (*Wheel, error) {
 func (w *Wheel) setUp(capacity uint32) error {
 	setup := twheelSetup{flags: twheelSetupWords, capacity: capacity}
 	if err := w.ioctl(twheelIocSetup, unsafe.Pointer(&setup)); err != nil {
+		return err
+	}
+	// A setup takes the longer the more memory it takes; to ask for it takes no time.
+	w.start = time.Now()
+	if err := w.ioctl(twheelIocGetSetup, unsafe.Pointer(&setup)); err != nil {
 		return err
 	}
 	w.base = setup.now

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // Are the structs as linux/twheel.h declares them? A C program tells.
@@ -40,6 +41,7 @@ func TestLayout(t *testing.T) {
 		}
 	}
 	add("TWHEEL_IOC_SETUP", twheelIocSetup)
+	add("TWHEEL_IOC_GET_SETUP", twheelIocGetSetup)
 	add("TWHEEL_IOC_ARM", twheelIocArm)
 	add("TWHEEL_SETUP_WORDS", twheelSetupWords)
 	add("TWHEEL_ARM_STORED", twheelArmStored)
@@ -84,6 +86,28 @@ func open(t *testing.T) *Wheel {
 	}
 	t.Cleanup(func() { w.Close() })
 	return w
+}
+
+// A setup that takes long does not put the wheel's time ahead of the clock's.
+func TestNow(t *testing.T) {
+	w, err := Open("/dev/twheel", 1<<20)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("there is no /dev/twheel")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	start := w.Now()
+	var clock syscall.Timespec
+	const monotonic = 1
+	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, monotonic,
+		uintptr(unsafe.Pointer(&clock)), 0); errno != 0 {
+		t.Fatal(errno)
+	}
+	if now, end := uint64(clock.Nano()), w.Now(); now+uint64(20*time.Millisecond) < start || now > end {
+		t.Errorf("the wheel tells %d and then %d, and the clock %d in between", start, end, now)
+	}
 }
 
 func TestArm(t *testing.T) {

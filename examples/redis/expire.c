@@ -231,6 +231,11 @@ static void look(struct redis_ctx *ctx, struct space *space, struct redis_string
 
 	if (!active || space->db < 0)
 		return;
+	/* Redis hides a key that has expired meanwhile, and says no more of it. */
+	if (redis.AvoidReplicaTraffic()) {
+		set_timer(space, name, (twheel_now(wheel) + PAUSE) / MS);
+		return;
+	}
 	redis.SelectDb(ctx, space->db);
 	key = redis.OpenKey(ctx, name, REDIS_WRITE | REDIS_NOTOUCH);
 	expiry = redis.GetAbsExpire(key);
@@ -279,7 +284,6 @@ static void look_at_changes(struct redis_ctx *ctx)
 
 static void expire(struct redis_ctx *ctx)
 {
-	bool paused = redis.AvoidReplicaTraffic();
 	struct twheel_event events[PART];
 	uint64_t now = twheel_now(wheel);
 	int nr = twheel_take(wheel, events, PART);
@@ -295,10 +299,6 @@ static void expire(struct redis_ctx *ctx)
 		/* Another one of these has had it deleted. */
 		if (!timer->name)
 			continue;
-		if (paused) {
-			twheel_arm(wheel, events[i].id, now + PAUSE);
-			continue;
-		}
 		if (events[i].deadline > settled && now > events[i].deadline + counts.latest)
 			counts.latest = now - events[i].deadline;
 		name = take_timer(timer);
@@ -504,7 +504,8 @@ static int open_wheel(struct redis_ctx *ctx, const struct twheel_options *option
 		return REDIS_ERR;
 	}
 	redis.Log(ctx, "warning", "no wheel of %u timers: %s%s", options->capacity, strerror(-ret),
-		  ret == -EACCES ? ": is this user in the group of /dev/twheel?" : "");
+		  ret == -EACCES ? ": is this user in the group of /dev/twheel?" :
+		  ret == -EPERM ? ": does the service's DeviceAllow= have /dev/twheel?" : "");
 	return REDIS_ERR;
 }
 

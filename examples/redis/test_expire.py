@@ -233,6 +233,21 @@ class Keys(Case):
         self.size_is(self.r, 0)
         self.assertEqual(self.r.info("twheel")["twheel_expired"], 1)
 
+    def test_paused_at_once(self):
+        """Before the module has looked at what was set, it is due, and clients are paused."""
+        self.r.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 0)
+        pipe = self.r.pipeline(transaction=False)
+        pipe.set("a", "", px=5)
+        pipe.set("b", "", px=600_000)
+        pipe.set("c", "")
+        pipe.execute_command("DEBUG", "SLEEP", 0.05)
+        pipe.execute_command("CLIENT PAUSE", 300, "WRITE")
+        pipe.execute()
+        self.assertEqual(self.r.dbsize(), 3)
+        self.size_is(self.r, 2)
+        wait_for(lambda: self.armed(self.r) == 1, SOON)
+        self.assertEqual(self.armed(self.r), 1)
+
     def test_blocked(self):
         """What a client does when it wakes up, just before the event loop sleeps."""
         # Nothing else wakes it up for a second.

@@ -32,7 +32,11 @@ static struct wheel *wheel_of(PyObject *self)
 	return (struct wheel *)self;
 }
 
-/* The handle, or NULL with an exception. */
+/*
+ * The handle, or NULL with an exception.  To be asked last: reading an argument and making an
+ * object may run any code, of __bool__() for instance or of the garbage collector, and that may
+ * close the wheel.
+ */
 static struct twheel *handle_of(PyObject *self)
 {
 	struct twheel *handle = wheel_of(self)->handle;
@@ -263,43 +267,49 @@ static PyObject *wheel_has(PyObject *self, void *what)
 
 static PyObject *wheel_arm(PyObject *self, PyObject *const *args, Py_ssize_t nr)
 {
-	struct twheel *handle = handle_of(self);
+	struct twheel *handle;
 	uint64_t deadline;
 	uint32_t id;
 
-	if (!handle || !id_and_deadline(args, nr, &id, &deadline))
+	if (!id_and_deadline(args, nr, &id, &deadline))
 		return NULL;
-	return none_or_error(twheel_arm(handle, id, deadline));
+	handle = handle_of(self);
+	return handle ? none_or_error(twheel_arm(handle, id, deadline)) : NULL;
 }
 
 static PyObject *wheel_extend(PyObject *self, PyObject *const *args, Py_ssize_t nr)
 {
-	struct twheel *handle = handle_of(self);
+	struct twheel *handle;
 	uint64_t deadline;
 	uint32_t id;
 
-	if (!handle || !id_and_deadline(args, nr, &id, &deadline))
+	if (!id_and_deadline(args, nr, &id, &deadline))
 		return NULL;
-	return none_or_error(twheel_extend(handle, id, deadline));
+	handle = handle_of(self);
+	return handle ? none_or_error(twheel_extend(handle, id, deadline)) : NULL;
 }
 
 static PyObject *wheel_cancel(PyObject *self, PyObject *arg)
 {
-	struct twheel *handle = handle_of(self);
+	struct twheel *handle;
 	uint32_t id;
 
-	if (!handle || !to_u32(arg, &id))
+	if (!to_u32(arg, &id))
 		return NULL;
-	return none_or_error(twheel_cancel(handle, id));
+	handle = handle_of(self);
+	return handle ? none_or_error(twheel_cancel(handle, id)) : NULL;
 }
 
 static PyObject *wheel_cancel_tell(PyObject *self, PyObject *arg)
 {
-	struct twheel *handle = handle_of(self);
+	struct twheel *handle;
 	uint32_t id;
 	int ret;
 
-	if (!handle || !to_u32(arg, &id))
+	if (!to_u32(arg, &id))
+		return NULL;
+	handle = handle_of(self);
+	if (!handle)
 		return NULL;
 	ret = twheel_cancel_tell(handle, id);
 	return ret < 0 ? twheel_error(ret) : PyLong_FromLong(ret);
@@ -329,25 +339,27 @@ static char *arming_names[] = { "id", "deadline", "interval", "count", "slack", 
 
 static PyObject *wheel_arm_with(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	struct twheel *handle = handle_of(self);
 	struct twheel_arming arming = { 0 };
+	struct twheel *handle;
 	uint32_t id;
 
-	if (!handle || !to_arming(args, kwargs, "O&O&|$O&O&O&O&pppO&:arm_with", arming_names, &id,
-				  &arming))
+	if (!to_arming(args, kwargs, "O&O&|$O&O&O&O&pppO&:arm_with", arming_names, &id, &arming))
 		return NULL;
-	return none_or_error(twheel_arm_with(handle, id, &arming));
+	handle = handle_of(self);
+	return handle ? none_or_error(twheel_arm_with(handle, id, &arming)) : NULL;
 }
 
 static PyObject *wheel_arm_any(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	struct twheel *handle = handle_of(self);
 	struct twheel_arming arming = { 0 };
+	struct twheel *handle;
 	uint32_t id;
 	int ret;
 
-	if (!handle || !to_arming(args, kwargs, "O&|$O&O&O&O&pppO&:arm_any", &arming_names[1],
-				  NULL, &arming))
+	if (!to_arming(args, kwargs, "O&|$O&O&O&O&pppO&:arm_any", &arming_names[1], NULL, &arming))
+		return NULL;
+	handle = handle_of(self);
+	if (!handle)
 		return NULL;
 	ret = twheel_arm_any(handle, &arming, &id);
 	return ret ? twheel_error(ret) : PyLong_FromUnsignedLong(id);
@@ -443,17 +455,20 @@ static int append(PyObject *list, PyObject *item)
 /* Take events */
 
 /* Where events are taken to, which is there before: what was taken does not come again. */
-static PyObject *room_for(uint32_t nr, struct twheel_event **events)
+static PyObject *room_for(uint32_t *nr, struct twheel_event **events)
 {
-	PyObject *list;
+	if (*nr > TWHEEL_MAX_BATCH)
+		*nr = TWHEEL_MAX_BATCH;
+	*events = PyMem_Malloc((size_t)*nr * sizeof(**events));
+	return *events ? PyList_New(0) : PyErr_NoMemory();
+}
 
-	*events = PyMem_Malloc((size_t)nr * sizeof(**events));
-	if (!*events)
-		return PyErr_NoMemory();
-	list = PyList_New(0);
-	if (!list)
-		PyMem_Free(*events);
-	return list;
+/* Gives it back; with an exception. */
+static PyObject *no_room(PyObject *list, struct twheel_event *events)
+{
+	Py_XDECREF(list);
+	PyMem_Free(events);
+	return NULL;
 }
 
 static PyObject *told(PyObject *list, struct twheel_event *events, int nr)
@@ -472,17 +487,18 @@ static PyObject *told(PyObject *list, struct twheel_event *events, int nr)
 static PyObject *wheel_take(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "nr", NULL };
-	struct twheel *handle = handle_of(self);
 	struct twheel_event *events;
+	struct twheel *handle;
 	uint32_t nr = PART;
 	PyObject *list;
 
-	if (!handle || !PyArg_ParseTupleAndKeywords(args, kwargs, "|O&:take", names, to_u32, &nr))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&:take", names, to_u32, &nr))
 		return NULL;
-	if (nr > TWHEEL_MAX_BATCH)
-		nr = TWHEEL_MAX_BATCH;
-	list = room_for(nr, &events);
-	return list ? told(list, events, twheel_take(handle, events, nr)) : NULL;
+	list = room_for(&nr, &events);
+	handle = list ? handle_of(self) : NULL;
+	if (!handle)
+		return no_room(list, events);
+	return told(list, events, twheel_take(handle, events, nr));
 }
 
 /* Once, without the GIL. */
@@ -518,23 +534,17 @@ static PyObject *wheel_wait(PyObject *self, PyObject *args, PyObject *kwargs)
 	PyObject *list;
 	int ret;
 
-	if (!handle_of(self) ||
-	    !PyArg_ParseTupleAndKeywords(args, kwargs, "|O&O&:wait", names, to_u32, &nr,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&O&:wait", names, to_u32, &nr,
 					 to_timeout, &timeout))
 		return NULL;
-	if (nr > TWHEEL_MAX_BATCH)
-		nr = TWHEEL_MAX_BATCH;
-	list = room_for(nr, &events);
-	if (!list)
-		return NULL;
+	list = room_for(&nr, &events);
+	if (!list || !handle_of(self))
+		return no_room(list, events);
 	end = monotonic() + (timeout > 0 ? timeout : 0);
 	/* A signal's handler is run, and then it goes on, as everywhere in Python (PEP 475). */
 	while ((ret = wait_once(wheel, events, nr, timeout)) == -EINTR) {
-		if (PyErr_CheckSignals() || !handle_of(self)) {
-			PyMem_Free(events);
-			Py_DECREF(list);
-			return NULL;
-		}
+		if (PyErr_CheckSignals() || !handle_of(self))
+			return no_room(list, events);
 		if (timeout > 0)
 			timeout = end > monotonic() ? end - monotonic() : 0;
 	}
@@ -545,12 +555,15 @@ static PyObject *wheel_wait(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static PyObject *wheel_get(PyObject *self, PyObject *arg)
 {
-	struct twheel *handle = handle_of(self);
 	struct twheel_timer timer;
+	struct twheel *handle;
 	uint32_t id;
 	int ret;
 
-	if (!handle || !to_u32(arg, &id))
+	if (!to_u32(arg, &id))
+		return NULL;
+	handle = handle_of(self);
+	if (!handle)
 		return NULL;
 	ret = twheel_get(handle, id, &timer);
 	return ret ? twheel_error(ret) : timer_tuple(&timer);
@@ -561,12 +574,14 @@ static PyObject *all_timers(PyObject *self,
 			    int (*call)(struct twheel *handle, uint32_t *cursor,
 					struct twheel_timer *timers, uint32_t nr))
 {
-	struct twheel *handle = handle_of(self);
 	struct twheel_timer timers[PART];
-	PyObject *list = handle ? PyList_New(0) : NULL;
+	PyObject *list = PyList_New(0);
+	struct twheel *handle = list ? handle_of(self) : NULL;
 	uint32_t cursor = 0;
 	int nr;
 
+	if (!handle)
+		Py_CLEAR(list);
 	while (list) {
 		wheel_of(self)->busy++;
 		Py_BEGIN_ALLOW_THREADS
@@ -584,7 +599,7 @@ static PyObject *all_timers(PyObject *self,
 				Py_CLEAR(list);
 		if (list && PyErr_CheckSignals())
 			Py_CLEAR(list);
-		/* A handler may have closed it. */
+		/* A handler may have closed it, or the garbage collector. */
 		if (list && !handle_of(self))
 			Py_CLEAR(list);
 	}

@@ -2,6 +2,7 @@
 """Wheel: what each function does, and what it says to nonsense."""
 import copy
 import errno
+import gc
 import math
 import os
 import select
@@ -87,6 +88,45 @@ class Functions(Base):
         generation = wheel.get(3).generation
         self.fails(errno.ESTALE, wheel.arm_with, 3, 1, generation=generation + 1)
         wheel.arm_with(3, wheel.now() + 1000 * MS, generation=generation)
+
+    def test_closed_meanwhile(self):
+        """Code that runs in the middle of a call closes the wheel: an argument's, or garbage's."""
+        class Closes:
+            """As a number or a truth, it is one and closes the wheel."""
+            def __init__(self, wheel):
+                self.wheel = wheel
+                self.cycle = self
+
+            def __float__(self):
+                self.wheel.close()
+                return 0.01
+
+            def __bool__(self):
+                self.wheel.close()
+                return True
+
+            def __del__(self):
+                self.wheel.close()
+
+        wheel = self.open()
+        with self.assertRaises(ValueError):
+            wheel.wait(timeout=Closes(wheel))
+        for function in (Wheel.arm_with, Wheel.arm_any):
+            wheel = self.open()
+            ident = (1,) if function is Wheel.arm_with else ()
+            with self.assertRaises(ValueError):
+                function(wheel, *ident, 1, relative=Closes(wheel))
+        self.addCleanup(gc.set_threshold, *gc.get_threshold())
+        for function in (Wheel.take, Wheel.list_armed, Wheel.drain,
+                         lambda wheel: wheel.wait(timeout=0)):
+            gc.collect()
+            wheel = self.open()
+            Closes(wheel)
+            gc.set_threshold(1)
+            with self.assertRaises(ValueError):
+                for _ in range(1000):
+                    function(wheel)
+            gc.set_threshold(0)
 
     def test_arm_any(self):
         wheel = self.open(capacity=2)

@@ -101,6 +101,9 @@ impl Events {
             .into()
             .and_then(|timeout| Instant::now().checked_add(timeout));
 
+        // Before the first events, or else a timer on a batch would wait for a time without any;
+        // and before it sleeps, because what was taken and is stale may have to be armed.
+        self.handle.flush()?;
         while self.fill()? == 0 {
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));
 

@@ -229,7 +229,7 @@ impl Arming {
         self
     }
 
-    /// With an interval: so many times in all.
+    /// With an interval: so many times in all; 0: for ever.
     #[must_use]
     pub fn times(mut self, count: u32) -> Arming {
         self.0.count = count;

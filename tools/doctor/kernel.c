@@ -85,7 +85,7 @@ void check_headers(struct facts *facts, struct finding *finding)
 		return;
 	}
 	say(finding, PROBLEM, "none of %s, so that the module can't be built", facts->release);
-	if (access("/etc/debian_version", F_OK)) {
+	if (!facts->debian) {
 		append(finding->text, sizeof(finding->text),
 		       ": install what your distribution calls kernel-devel or headers");
 		return;

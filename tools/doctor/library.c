@@ -33,7 +33,8 @@ static const char *path_of(void *library)
 static void type_install(const struct facts *facts, struct finding *finding)
 {
 	if (!strncmp(facts->program, "/usr/bin/", strlen("/usr/bin/")))
-		type(finding, "%sapt install libtwheel0 twheel-tools", facts->sudo);
+		type(finding, facts->debian ? "%sapt install libtwheel0 twheel-tools" :
+					      "%sdnf install libtwheel twheel-tools", facts->sudo);
 	else
 		type(finding, "%smake install", facts->sudo);
 }

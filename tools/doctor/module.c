@@ -54,7 +54,8 @@ static void type_build(const struct facts *facts, struct finding *finding)
 	else if (source_tree(facts, tree, sizeof(tree)) && quote(word, sizeof(word), tree))
 		type(finding, "make -C %s module && %smake -C %s load", word, facts->sudo, word);
 	else
-		type(finding, "%sapt install twheel-dkms", facts->sudo);
+		type(finding, "%s%s install twheel-dkms", facts->sudo,
+		     facts->debian ? "apt" : "dnf");
 }
 
 /* Is a file built for the running kernel?  Its vermagic begins with the release. */

@@ -7,6 +7,7 @@
  * nothing.  FAKE=early fires each 50th timer 20 ms too soon, FAKE=lose drops
  * its event, FAKE=late holds it back for 3 s, FAKE=stale gives it a deadline
  * that was not asked for.  FAKE=wordless does not cheat; it has no words.
+ * FAKE=denied is a cgroup that does not let a program open it.
  * FAKE=foreign has another ABI, and with FAKE=coarse the clock has no better
  * resolution than ticks of 4 ms.
  *
@@ -304,8 +305,14 @@ int __wrap_clock_getres(clockid_t clock, struct timespec *resolution)
 /* Nothing that is linked here makes a file, so there is no mode. */
 int __wrap_open(const char *path, int flags, ...)
 {
+	const char *fake = getenv("FAKE");
+
 	if (strcmp(path, "/dev/twheel"))
 		return __real_open(path, flags);
+	if (fake && !strcmp(fake, "denied")) {
+		errno = EPERM;
+		return -1;
+	}
 	words = __real_mmap(NULL, WORDS_SIZE, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (words == MAP_FAILED)

@@ -389,7 +389,11 @@ finds library problem 'not installed: programs' 'make install$'
 cp "$(command -v twheel)" /usr/bin/
 LD_LIBRARY_PATH='' /usr/bin/twheel doctor >"$dir/out" 2>&1
 status=$?
-rm /usr/bin/twheel
+finds library problem 'not installed' '^dnf install libtwheel twheel-tools$'
+: >/etc/debian_version
+LD_LIBRARY_PATH='' /usr/bin/twheel doctor >"$dir/out" 2>&1
+status=$?
+rm /usr/bin/twheel /etc/debian_version
 finds library problem 'not installed' '^apt install libtwheel0 twheel-tools$'
 mkdir -p /usr/local/lib
 cp "$library" /usr/local/lib/$soname
@@ -458,6 +462,10 @@ finds module problem "$installed can't be read"
 other=$(echo "$release" | sed 's/^./9/')
 install_module "s/vermagic=$release/vermagic=$other/"
 look
+finds module problem "is built for $other, and $release runs" '^dnf install twheel-dkms$'
+: >/etc/debian_version
+look
+rm /etc/debian_version
 finds module problem "is built for $other, and $release runs" '^apt install twheel-dkms$'
 install_module "s/vermagic=$release /vermagic=${release}x/"
 look

@@ -53,6 +53,10 @@ out=$("$twheel" arm 20ms 10ms | awk 'NR > 2 { print $NF }' | tr '\n' ' ')
 [ "$out" = "10ms 20ms " ]
 result $? "arm prints events in order of time"
 
+out=$(FAKE=denied "$twheel" arm 1ms 2>&1)
+[ $? -eq 1 ] && [ "$out" = "twheel arm: not permitted to open /dev/twheel: twheel doctor tells who may" ]
+result $? "arm tells of a cgroup that does not let it open the device"
+
 out=$("$twheel" arm --every 10ms --times 3 5ms | wc -l)
 [ "$out" -eq 5 ]
 result $? "arm --every --times ends by itself"

@@ -64,7 +64,7 @@ FAKE_TIMERS=1 "$twheel" stat --fd 0 >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
 has "stat of one: what is due, and what waits" \
 	'  pending                             1,000' \
-	'  next due in                          2.5s' \
+	'  none due for                         2.5s' \
 	'  expired, not read yet                   3  the backlog' \
 	'  of these the oldest                  2.5s  has waited' \
 	'  in the ring, not taken yet              7' \

@@ -518,7 +518,8 @@ struct twheel_list {
  *	cancelled by a store and not looked at since
  * @expired: events that were found and wait to be read; until somebody polls or reads, those
  *	too that a store has made stale, or whose clock was set back.  More may be due: the
- *	wheel does not look for them while many wait
+ *	wheel does not look for them while many wait.  What a read, list or drain holds while it
+ *	copies is in none of the two
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
  * @fired: expirations found due; one that is in the ring may be found once more, by
@@ -541,7 +542,8 @@ struct twheel_list {
  *	is late comes in runs of several ticks, and some are not noticed.  Timers that were due when
  *	they were armed make none
  * @oldest: how long the first of those that @expired counts has waited, ns; 0: none waits.
- *	Like what follows by the wheel's clock, and so wrong by what that was set meanwhile
+ *	What a read holds while it copies is left out.  Like what follows by the wheel's clock,
+ *	and so wrong by what that was set meanwhile
  * @in_ring: entries of the event ring that its consumer has yet to take
  * @max_late: the latest that one of the events of @late was found, ns after its deadline
  * @max_unread: the longest that one of those of @unread has waited, ns
