@@ -71,8 +71,7 @@ static const struct sim_system *parse_system(const char *name)
 	const struct sim_system *system = sim_system_named(name);
 
 	if (!system)
-		usage_error("--as %s: no such system: use twheel, simple, hashed, hierarchical, "
-			    "clock, keys, heap, list, poll or linux", name);
+		usage_error("--as %s: no such system: use one that twheel sim --help tells", name);
 	return system;
 }
 
@@ -325,36 +324,41 @@ static void compare(struct job *job)
 		printf("note: %s\n", notes[i]);
 }
 
+/* The systems say themselves what they are. */
+static void write_help(char *text, size_t size)
+{
+	const struct sim_system * const *system;
+	FILE *file = fmemopen(text, size, "w");
+
+	if (!file)
+		fail("out of memory");
+	fputs("Carry out a script of operations on a wheel in simulated time, in this process, or "
+	      "on other systems that keep timers."
+	      "\vSystems:\n", file);
+	for (system = sim_systems; *system; system++)
+		fprintf(file, "  %-12s  %s\n", sim_system_name(*system),
+			sim_system_about(*system));
+	fputs("\n"
+	      "A script has one operation on a line; # begins a comment:\n"
+	      "  arm ID DURATION [every DURATION [times N]]\n"
+	      "  extend ID DURATION     from now; +DURATION: from its deadline\n"
+	      "  cancel ID\n"
+	      "  at DURATION            let time pass until the clock tells this\n"
+	      "  run DURATION           let so much time pass\n"
+	      "  run                    until no timer is armed\n"
+	      "  where ID               level, slot, position, moves so far\n"
+	      "  stop                   tell which timers are left, and end\n"
+	      "\n"
+	      "Example: where Kafka's wheels have a timer of 450 ms, and how it comes down\n"
+	      "  printf 'arm 1 450ms\\nrun\\n' | twheel sim --as hierarchical --trace", file);
+	fclose(file);
+}
+
 int verb_sim(int argc, char **argv)
 {
+	static char help[4096];
 	static const struct argp argp = {
-		.options = argp_options, .parser = parse, .args_doc = "[SCRIPT]",
-		.doc = "Carry out a script of operations on a wheel in simulated time, in this "
-		       "process, or on other systems that keep timers."
-		       "\vSystems:\n"
-		       "  twheel        the wheel of /dev/twheel, from its own source\n"
-		       "  simple        one wheel, one turn: what is later is refused\n"
-		       "  hashed        one wheel with rounds and a queue in front: Netty\n"
-		       "  hierarchical  wheels above wheels, timers come down: Kafka\n"
-		       "  clock         the face of a clock: hours, minutes, seconds\n"
-		       "  keys          one wheel with circles, keys and repeat counts\n"
-		       "  heap          a binary heap: Java, libuv, and nearly so Go\n"
-		       "  list          a sorted list\n"
-		       "  poll          all timers are looked at, at each tick\n"
-		       "  linux         Linux since 4.8: 8 levels, no cascade, up to 1/8 late\n"
-		       "\n"
-		       "A script has one operation on a line; # begins a comment:\n"
-		       "  arm ID DURATION [every DURATION [times N]]\n"
-		       "  extend ID DURATION     from now; +DURATION: from its deadline\n"
-		       "  cancel ID\n"
-		       "  at DURATION            let time pass until the clock tells this\n"
-		       "  run DURATION           let so much time pass\n"
-		       "  run                    until no timer is armed\n"
-		       "  where ID               level, slot, position, moves so far\n"
-		       "  stop                   tell which timers are left, and end\n"
-		       "\n"
-		       "Example: where Kafka's wheels have a timer of 450 ms, and how it comes down\n"
-		       "  printf 'arm 1 450ms\\nrun\\n' | twheel sim --as hierarchical --trace",
+		.options = argp_options, .parser = parse, .args_doc = "[SCRIPT]", .doc = help,
 	};
 	struct job job = {
 		.system = sim_systems[0], .shape = { .capacity = CAPACITY },
@@ -362,6 +366,7 @@ int verb_sim(int argc, char **argv)
 	};
 	struct sim *s;
 
+	write_help(help, sizeof(help));
 	options_parse(&argp, argc, argv, 0, &job);
 	if (job.made_up && job.file)
 		usage_error("--load: it makes the operations up: give no script with it");

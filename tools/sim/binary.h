@@ -76,21 +76,29 @@ static inline void binary_sink(struct binary *heap, struct binary_item *item)
 	binary_put(heap, place, item);
 }
 
-/* Returns false if there is no memory. */
+/* Room for so many items.  Returns false if there is no memory. */
+static inline bool binary_reserve(struct binary *heap, uint32_t size)
+{
+	struct binary_item **more;
+
+	if (size <= heap->size)
+		return true;
+	more = sim_alloc(size * sizeof(struct binary_item *), 64);
+	if (!more)
+		return false;
+	for (uint32_t i = 0; i < heap->nr; i++)
+		more[i] = heap->item[i];
+	sim_free(heap->item);
+	heap->item = more;
+	heap->size = size;
+	return true;
+}
+
+/* Returns false if there is no memory; where there is room there is. */
 static inline bool binary_add(struct binary *heap, struct binary_item *item)
 {
-	if (heap->nr == heap->size) {
-		uint32_t size = heap->size ? 2 * heap->size : 64;
-		struct binary_item **more = sim_alloc(size * sizeof(struct binary_item *), 64);
-
-		if (!more)
-			return false;
-		for (uint32_t i = 0; i < heap->nr; i++)
-			more[i] = heap->item[i];
-		sim_free(heap->item);
-		heap->item = more;
-		heap->size = size;
-	}
+	if (heap->nr == heap->size && !binary_reserve(heap, heap->size ? 2 * heap->size : 64))
+		return false;
 	item->place = heap->nr;
 	heap->item[heap->nr++] = item;
 	binary_rise(heap, item);

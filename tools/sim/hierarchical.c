@@ -62,6 +62,9 @@ static bool add_level(struct sim *s)
 	struct level *level = &w->level[w->levels];
 	uint32_t slots = s->shape.slots;
 
+	/* Each bucket may come to stand in the queue, when nobody can be told of no memory. */
+	if (!binary_reserve(&w->queue, (w->levels + 1) * slots))
+		return false;
 	level->slot = sim_alloc(slots * sizeof(*level->slot), 64);
 	if (!level->slot)
 		return false;
@@ -100,12 +103,9 @@ static void hierarchical_destroy(struct sim *s)
 /* The end of what a wheel reaches. */
 static uint64_t reach(const struct sim *s, const struct level *level)
 {
-	uint64_t ticks;
-
-	if (__builtin_mul_overflow(level->span, s->shape.slots, &ticks) ||
-	    __builtin_add_overflow(level->hand, ticks, &ticks))
+	if (level->span > (UINT64_MAX - level->hand) / s->shape.slots)
 		return UINT64_MAX;
-	return ticks;
+	return level->hand + level->span * s->shape.slots;
 }
 
 static enum sim_result file(struct sim *s, struct part *part)
@@ -127,9 +127,7 @@ static enum sim_result file(struct sim *s, struct part *part)
 	part->bucket = &level->slot[number % s->shape.slots];
 	if (!part->bucket->queued) {
 		part->bucket->item.when = number * level->span;
-		if (!binary_add(&w->queue, &part->bucket->item))
-			return SIM_NO_MEMORY;
-		part->bucket->queued = true;
+		part->bucket->queued = binary_add(&w->queue, &part->bucket->item);
 	}
 	sim_list_append(&part->bucket->timers, &part->link);
 	return SIM_OK;
@@ -174,7 +172,7 @@ static void flush(struct sim *s, struct bucket *bucket)
 		if (part->tick <= w->hand) {
 			sim_expire(s, sim_timer_of(part), 0);
 		} else {
-			/* A lower wheel reaches it, and has room: its slots are made. */
+			/* A lower wheel reaches it, and is there. */
 			file(s, part);
 			sim_moved(s, sim_timer_of(part));
 		}

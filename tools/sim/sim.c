@@ -100,6 +100,15 @@ static struct sim_timer *find_or_add(struct sim *s, uint32_t id)
 
 /* Creation */
 
+static void count_memory(struct sim *s)
+{
+	struct sim_counters *c = &s->counters;
+	uint64_t memory = s->system->memory(s) + (uint64_t)c->armed * c->timer_bytes;
+
+	if (memory > c->memory_max)
+		c->memory_max = memory;
+}
+
 void sim_destroy(struct sim *s)
 {
 	s->system->destroy(s);
@@ -140,6 +149,7 @@ struct sim *sim_create(const struct sim_system *system, const struct sim_shape *
 		sim_destroy(s);
 		return NULL;
 	}
+	count_memory(s);
 	return s;
 }
 
@@ -182,15 +192,6 @@ void sim_queued(struct sim *s, struct sim_timer *timer)
 }
 
 /* Operations */
-
-static void count_memory(struct sim *s)
-{
-	struct sim_counters *c = &s->counters;
-	uint64_t memory = s->system->memory(s) + (uint64_t)c->armed * c->timer_bytes;
-
-	if (memory > c->memory_max)
-		c->memory_max = memory;
-}
 
 static bool is_for_ever(const struct sim_timer *timer)
 {

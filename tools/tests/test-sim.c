@@ -32,6 +32,30 @@ static void result(int ok, const char *format, ...)
 		failed = 1;
 }
 
+/* Memory that may run out: how often it can be had, if @scarce; and what is not freed yet. */
+static unsigned int ration, live;
+static bool scarce;
+
+void *sim_alloc(size_t size, size_t align)
+{
+	void *memory;
+
+	if (scarce && !ration)
+		return NULL;
+	ration -= scarce;
+	memory = aligned_alloc(align, (size + align - 1) & ~(align - 1));
+	if (!memory)
+		abort();
+	live++;
+	return memset(memory, 0, size);
+}
+
+void sim_free(void *memory)
+{
+	live -= !!memory;
+	free(memory);
+}
+
 /* What the observer was told of the simulation that is under way. */
 static struct record {
 	uint64_t time;
@@ -478,6 +502,50 @@ static void the_past(const char *system)
 	sim_destroy(s);
 }
 
+/*
+ * Create a system and arm timers, near and far, with so much memory.  What was armed expires.
+ * Returns false if some were not.
+ */
+static bool arm_with(const char *system, unsigned int allocations, bool *good)
+{
+	const struct sim_shape shape = { .tick = MS, .slots = 4, .capacity = 1000 };
+	enum sim_result why, result;
+	unsigned int armed = 0;
+	bool all = true;
+	struct sim *s;
+
+	ration = allocations;
+	scarce = true;
+	s = sim_create(sim_system_named(system), &shape, NULL, &why);
+	for (uint32_t id = 0; s && id < 200; id++) {
+		result = sim_arm(s, id * 5, (1 + id * 7 % 300) * MS, 0, 0);
+		*good = *good && (result == SIM_OK || result == SIM_REFUSED ||
+				  (result == SIM_NO_MEMORY && !ration));
+		armed += result == SIM_OK;
+		all = all && result != SIM_NO_MEMORY;
+	}
+	scarce = false;
+	if (!s) {
+		*good = *good && why == SIM_NO_MEMORY;
+		return false;
+	}
+	sim_run(s, SIM_NEVER);
+	*good = *good && counts(s)->expired == armed && !counts(s)->armed;
+	sim_destroy(s);
+	return all;
+}
+
+static void no_memory(const char *system)
+{
+	unsigned int before = live, nr_allocations = 0;
+	bool good = true;
+
+	while (nr_allocations < 1000 && !arm_with(system, nr_allocations, &good))
+		nr_allocations++;
+	result(good && live == before && nr_allocations > 2 && nr_allocations < 1000,
+	       "%s: no memory, at each of %u times that it is asked for", system, nr_allocations);
+}
+
 /* Random operations */
 
 #define TIMERS	300
@@ -709,9 +777,11 @@ int main(void)
 		bad_operations(sim_system_name(*system));
 		the_last_time(sim_system_name(*system));
 		the_past(sim_system_name(*system));
+		no_memory(sim_system_name(*system));
 		for (uint64_t seed = 1; seed <= 3; seed++)
 			random_operations(sim_system_name(*system), seed);
 	}
+	result(!live, "all memory is free again");
 	printf("1..%d\n", nr);
 	return failed;
 }
