@@ -161,6 +161,55 @@ static void hierarchical_450(void)
 	sim_destroy(s);
 }
 
+/* They share a slot of 400 ms; three of them one of 20 ms. */
+static void hierarchical_shares_slots(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){});
+	static const uint32_t timers[] = { 446, 450, 455, 473 };
+	bool good = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(timers); i++) {
+		sim_arm(s, timers[i], timers[i] * MS, 0, 0);
+		good = good && is_at(s, timers[i], 2, 1, 0);
+	}
+	sim_run(s, 400 * MS);
+	for (size_t i = 0; i < ARRAY_SIZE(timers); i++)
+		good = good && is_at(s, timers[i], 1, timers[i] < 460 ? 2 : 3, 1);
+	sim_run(s, 440 * MS);
+	good = good && is_at(s, 446, 0, 6, 2) && is_at(s, 450, 0, 10, 2) &&
+	       is_at(s, 455, 0, 15, 2) && is_at(s, 473, 1, 3, 1);
+	sim_run(s, 460 * MS);
+	good = good && expired == 3 && is_at(s, 473, 0, 13, 2);
+	sim_run(s, SIM_NEVER);
+	result(good && was(473 * MS, 473) && moved == 8 && counts(s)->wakeups == 7,
+	       "hierarchical: 446, 450, 455 and 473 ms come down together, then apart");
+	sim_destroy(s);
+}
+
+/* Wheels of three slots. */
+static void three_slots(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){ .slots = 3 });
+	struct sim_where where;
+	bool good;
+
+	sim_arm(s, 2, 2 * MS, 0, 0);
+	sim_arm(s, 4, 4 * MS, 0, 0);
+	good = is_at(s, 2, 0, 2, 0) && is_at(s, 4, 1, 1, 0);
+	sim_run(s, 3 * MS);
+	good = good && was(2 * MS, 2) && is_at(s, 4, 0, 1, 1);
+	sim_run(s, SIM_NEVER);
+	result(good && was(4 * MS, 4), "hierarchical: three slots, 4 ms waits in slot 1 of 3 ms");
+	sim_destroy(s);
+	s = create("keys", (struct sim_shape){ .slots = 3 });
+	sim_arm(s, 4, 4 * MS, 0, 0);
+	sim_where(s, 4, &where, NULL);
+	good = is_at(s, 4, 0, 1, 0) && where.rounds == 1;
+	sim_run(s, SIM_NEVER);
+	result(good && was(4 * MS, 4), "keys: on three slots, 4 ms goes round once");
+	sim_destroy(s);
+}
+
 static void hierarchical_grows(void)
 {
 	struct sim *s = create("hierarchical", (struct sim_shape){});
@@ -758,6 +807,8 @@ int main(void)
 
 	hierarchical_350();
 	hierarchical_450();
+	hierarchical_shares_slots();
+	three_slots();
 	hierarchical_grows();
 	hierarchical_empty_bucket();
 	simple_refuses();

@@ -118,6 +118,10 @@ prints "Linux moves nothing and is late" \
 	'200ms extended 1 due 401ms, level 1 (slots of 8ms), slot 51, position 0' \
 	'408ms expired 1 7ms late' \
 	'extends 2'
+sim "$both" --as linux
+prints "how late, at the most and on average" \
+	'352ms expired 1 2ms late' '456ms expired 2 6ms late' \
+	'lateness, the most 6ms' 'lateness, the mean 4ms' 'bytes a timer 64'
 sim 'arm 1 1.5us;arm 2 2h;run' --as heap
 prints "a heap has no ticks" '1.5us expired 1 on time' '2h expired 2 on time'
 
