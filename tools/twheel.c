@@ -22,6 +22,7 @@ static const struct verb {
 	{ "stat", verb_stat },
 	{ "features", verb_features },
 	{ "doctor", verb_doctor },
+	{ "sim", verb_sim },
 	{ "demo", verb_demo },
 };
 
@@ -35,6 +36,7 @@ static const char doc[] =
 	"  stat             the wheels that are open; with --pid all about one\n"
 	"  features         what this kernel's twheel can do\n"
 	"  doctor           why twheel does not work here, and what to type\n"
+	"  sim              a script of operations in simulated time, also as other systems\n"
 	"  demo             an idle-timeout server under load, judged\n"
 	"\n"
 	"A wheel belongs to the open file of a process.  watch, list and stat look at "
@@ -59,7 +61,8 @@ static void choose(struct command *command, const char *name, int first)
 			return;
 		}
 	}
-	usage_error("%s: no such verb: use arm, watch, list, stat, features, doctor or demo", name);
+	usage_error("%s: no such verb: use arm, watch, list, stat, features, doctor, sim or demo",
+		    name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -71,8 +74,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		usage_error("say what to do: arm, watch, list, stat, features, doctor or demo; "
-			    "see --help");
+		usage_error("say what to do: arm, watch, list, stat, features, doctor, sim or "
+			    "demo; see --help");
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

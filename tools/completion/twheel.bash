@@ -13,6 +13,11 @@ _twheel()
 		mapfile -t COMPREPLY < <(compgen -W 'monotonic boottime realtime tai' -- "$cur")
 		return
 		;;
+	--as)
+		mapfile -t COMPREPLY < <(compgen -W 'twheel simple hashed hierarchical clock keys
+			heap list poll linux' -- "$cur")
+		return
+		;;
 	-p | --pid)
 		_pids
 		return

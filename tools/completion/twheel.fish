@@ -6,7 +6,7 @@ function __twheel_verbs
     twheel --help | string replace -rf '^  ([a-z]+) [A-Z. ]* *(.*)' '$1\t$2'
 end
 
-# Of a command line so far: each option with what it is, --clock with each value.
+# Of a command line so far: each option with what it is, --clock and --as with each value.
 function __twheel_options
     set -l command (commandline -opc)
     set -l option '^ +(?:-., )?(--[a-z-]+=?)(?:[A-Z]\S*)? *(.*)'
@@ -15,7 +15,9 @@ function __twheel_options
     else
         $command[1] --help
     end | string replace -rf $option '$1\t$2' |
-        string replace -r '^(--clock=).*' '$1monotonic\n$1boottime\n$1realtime\n$1tai'
+        string replace -r '^(--clock=).*' '$1monotonic\n$1boottime\n$1realtime\n$1tai' |
+        string replace -r '^(--as=).*' (string join '\n' '$1'{twheel,simple,hashed} \
+            '$1'{hierarchical,clock,keys,heap,list,poll,linux})
 end
 
 function __twheel_wants_option

@@ -17,6 +17,9 @@ cp "$demo" "$dir/bin/twheel-demo"
 PATH=$dir/bin:$PATH
 
 tests/fake-proc.sh "$dir/proc"
+# What comes first is an event, and last the counters: all kinds are there.
+printf '%s\n' 'arm 1 350ms' 'arm 2 450ms' 'cancel 2' 'where 1' 'run 345ms' 'arm 2 9ms' 'stop' \
+	>"$dir/script"
 {
 	twheel arm --json --every 1ms --times 2 --cookie 7 1ms >"$dir/json/arm"
 	FAKE_TIMERS=20 twheel watch --fd 0 --json --interval 10ms --count 2 >"$dir/json/watch"
@@ -25,6 +28,8 @@ tests/fake-proc.sh "$dir/proc"
 	FAKE_PROC=$dir/proc twheel stat --json >>"$dir/json/stat"
 	twheel doctor --json >"$dir/json/doctor"
 	twheel features --json >"$dir/json/features"
+	twheel sim --json --as hierarchical --trace --levels 2 "$dir/script" >"$dir/json/sim"
+	twheel sim --json "$dir/script" >>"$dir/json/sim"
 	twheel demo --json --connections 20 --timeout 200ms >"$dir/json/demo"
 } </dev/null 2>/dev/null
 tests/check-json.py schema.json "$dir/json" twheel

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/* twheel sim: a script of operations on a wheel in simulated time, and on other systems. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "duration.h"
+#include "options.h"
+#include "output.h"
+#include "sim/show.h"
+#include "verbs.h"
+
+#define CAPACITY	65536
+/* More timers than that take minutes where each arm, or each tick, looks at all of them. */
+#define FEW_TIMERS	20000
+
+/**
+ * struct job - what to simulate
+ * @system: in which system
+ * @compare: in all of them, one after the other
+ * @file: of the script; NULL: standard input
+ * @made_up: by @load, instead of a script
+ */
+struct job {
+	const struct sim_system *system;
+	bool compare;
+	const char *file;
+	struct sim_shape shape;
+	struct show show;
+	struct script script;
+	bool made_up;
+	struct load load;
+};
+
+enum {
+	KEY_AS = 256,
+	KEY_COMPARE,
+	KEY_TRACE,
+	KEY_TICK,
+	KEY_SLOTS,
+	KEY_LEVELS,
+	KEY_CAPACITY,
+	KEY_START,
+	KEY_LOAD,
+	KEY_EXTENDED,
+	KEY_CANCELLED,
+	KEY_SEED,
+	KEY_JSON,
+};
+
+static const struct argp_option argp_options[] = {
+	{ "as", KEY_AS, "SYSTEM", 0, "twheel (default), or one of those below", 0 },
+	{ "compare", KEY_COMPARE, NULL, 0, "one table of all systems", 0 },
+	{ "trace", KEY_TRACE, NULL, 0, "each placement, move and wake-up, too", 0 },
+	{ "tick", KEY_TICK, "DURATION", 0, "resolution, 1ns to 1s, or as the system is known", 0 },
+	{ "slots", KEY_SLOTS, "N", 0, "slots of a level, or as the system is known", 0 },
+	{ "levels", KEY_LEVELS, "N", 0, "no more levels than N", 0 },
+	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
+	{ "start", KEY_START, "DURATION", 0, "what the clock tells at the beginning (0)", 0 },
+	{ "load", KEY_LOAD, "N", 0, "no script: N requests with timeouts, in a minute", 0 },
+	{ "extended", KEY_EXTENDED, "PERCENT", 0, "of these, pushed back after 500 ms (50)", 0 },
+	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "of these, cancelled after 1 s (80)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "other random timeouts (1)", 0 },
+	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
+	{ 0 }
+};
+
+static const struct sim_system *parse_system(const char *name)
+{
+	const struct sim_system *system = sim_system_named(name);
+
+	if (!system)
+		usage_error("--as %s: no such system: use one that twheel sim --help tells", name);
+	return system;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct job *job = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (job->file)
+			usage_error("%s: there is a script already, %s: give one", arg, job->file);
+		job->file = arg;
+		return 0;
+	case KEY_AS:
+		job->system = parse_system(arg);
+		return 0;
+	case KEY_COMPARE:
+		job->compare = true;
+		return 0;
+	case KEY_TRACE:
+		job->show.trace = true;
+		return 0;
+	case KEY_TICK:
+		job->shape.tick = option_duration("--tick", arg);
+		if (!job->shape.tick || job->shape.tick > NSEC_PER_SEC)
+			usage_error("--tick %s: give 1ns to 1s", arg);
+		return 0;
+	case KEY_SLOTS:
+		job->shape.slots = option_number("--slots", arg, 2, 4096);
+		return 0;
+	case KEY_LEVELS:
+		job->shape.levels = option_number("--levels", arg, 1, 16);
+		return 0;
+	case KEY_CAPACITY:
+		job->shape.capacity = option_number("--capacity", arg, 1, SIM_MAX_CAPACITY);
+		return 0;
+	case KEY_START:
+		job->shape.start = option_duration("--start", arg);
+		return 0;
+	case KEY_LOAD:
+		job->load.timers = option_number("--load", arg, 1, SIM_MAX_CAPACITY);
+		job->made_up = true;
+		return 0;
+	case KEY_EXTENDED:
+		job->load.extended = option_number("--extended", arg, 0, 100);
+		return 0;
+	case KEY_CANCELLED:
+		job->load.cancelled = option_number("--cancelled", arg, 0, 100);
+		return 0;
+	case KEY_SEED:
+		job->load.seed = option_number("--seed", arg, 0, UINT64_MAX);
+		return 0;
+	case KEY_JSON:
+		job->show.json = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void read_script(struct job *job)
+{
+	FILE *file;
+
+	if (!job->file || !strcmp(job->file, "-")) {
+		script_read(&job->script, stdin, "standard input");
+		return;
+	}
+	file = fopen(job->file, "r");
+	if (!file)
+		fail("%s: %s: give a script, or - for standard input", job->file, strerror(errno));
+	script_read(&job->script, file, job->file);
+	fclose(file);
+}
+
+/* The line of a script, for a message. */
+static const char *at_line(const struct job *job, const struct op *op)
+{
+	static char text[4200];
+
+	if (job->made_up)
+		return "--load";
+	snprintf(text, sizeof(text), "%s:%u", job->script.name, op->line);
+	return text;
+}
+
+/* Say what became of an operation; ends the program if nothing that follows makes sense. */
+static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_result result)
+{
+	switch (result) {
+	case SIM_OK:
+		return;
+	case SIM_NOT_ARMED:
+		if (!job->compare && !job->made_up)
+			show_missed(&job->show, s, op);
+		return;
+	case SIM_REFUSED:
+		if (!job->compare && !job->made_up)
+			show_refused(&job->show, s, op);
+		return;
+	case SIM_BAD_ID:
+		fail("%s: %s %u: ids are below %u: give more --capacity", at_line(job, op),
+		     op_name(op->kind), op->id, sim_shape(s)->capacity);
+	case SIM_STOPPED:
+		fail("%s: %s: nothing goes on after stop: put it in front", at_line(job, op),
+		     op_name(op->kind));
+	case SIM_ENDLESS:
+		fail("%s: run: a timer repeats for ever: say how long, as in run 1s, or cancel it",
+		     at_line(job, op));
+	case SIM_TOO_LONG:
+		fail("%s: %s: there are too many wake-ups to wait for: give a longer --tick, or "
+		     "another system with --as", at_line(job, op), op_name(op->kind));
+	case SIM_BAD_SHAPE:
+	case SIM_NO_MEMORY:
+		fail("%s: %s: out of memory", at_line(job, op), op_name(op->kind));
+	}
+}
+
+static enum sim_result push_back(struct sim *s, const struct op *op)
+{
+	struct sim_where where;
+	uint64_t deadline;
+
+	if (sim_where(s, op->id, &where, &deadline))
+		return SIM_NOT_ARMED;
+	return sim_extend(s, op->id, deadline + op->time);
+}
+
+static enum sim_result tell_where(struct job *job, struct sim *s, uint32_t id)
+{
+	struct sim_where where;
+	enum sim_result result = sim_where(s, id, &where, NULL);
+
+	if (!result && !job->compare)
+		show_where(&job->show, s, id);
+	return result;
+}
+
+static enum sim_result stop(struct job *job, struct sim *s)
+{
+	sim_stop(s);
+	if (!job->compare)
+		show_left(&job->show, s);
+	return SIM_OK;
+}
+
+static enum sim_result carry_out(struct job *job, struct sim *s, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_ARM:
+		return sim_arm(s, op->id, op->time, op->interval, op->times);
+	case OP_EXTEND:
+		return sim_extend(s, op->id, sim_now(s) + op->time);
+	case OP_PUSH_BACK:
+		return push_back(s, op);
+	case OP_CANCEL:
+		return sim_cancel(s, op->id);
+	case OP_AT:
+		return sim_run(s, op->time);
+	case OP_RUN:
+		return sim_run(s, sim_now(s) + op->time);
+	case OP_RUN_ALL:
+		return sim_run(s, SIM_NEVER);
+	case OP_WHERE:
+		return tell_where(job, s, op->id);
+	case OP_STOP:
+		return stop(job, s);
+	}
+	return SIM_OK;
+}
+
+static void do_op(struct job *job, struct sim *s, const struct op *op)
+{
+	show_operation(&job->show, op->kind);
+	judge(job, s, op, carry_out(job, s, op));
+}
+
+static void do_all(struct job *job, struct sim *s)
+{
+	struct load load = job->load;
+	struct op op;
+	size_t i;
+
+	for (i = 0; i < job->script.nr; i++)
+		do_op(job, s, &job->script.op[i]);
+	if (!job->made_up)
+		return;
+	while (load_next(&load, &op)) {
+		if (op.kind == OP_AT)
+			op.time += job->shape.start;
+		do_op(job, s, &op);
+	}
+}
+
+static struct sim *create(struct job *job, const struct sim_system *system)
+{
+	/* Without anybody to tell there is less to do. */
+	const bool tells = !job->compare && (!job->made_up || job->show.trace);
+	const struct sim_observer observer = { tells ? show_event : NULL, &job->show };
+	enum sim_result result;
+	struct sim *s = sim_create(system, &job->shape, &observer, &result);
+
+	if (result == SIM_BAD_SHAPE)
+		usage_error("%s has no such shape: see --tick, --slots, --levels and --capacity",
+			    sim_system_name(system));
+	if (!s)
+		fail("out of memory");
+	return s;
+}
+
+/* Is it one that would take too long for so many timers? */
+static bool is_left_out(const struct job *job, const struct sim_system *system)
+{
+	return job->made_up && job->load.timers > FEW_TIMERS &&
+	       (system == sim_system_named("list") || system == sim_system_named("poll"));
+}
+
+static void compare(struct job *job)
+{
+	const struct sim_system * const *system;
+	const char *notes[16] = {};
+	size_t nr = 0, i;
+
+	if (!job->show.json)
+		show_head();
+	for (system = sim_systems; *system; system++) {
+		struct sim *s;
+
+		if (is_left_out(job, *system)) {
+			if (!job->show.json)
+				printf("%-12s  left out: with so many timers it takes minutes\n",
+				       sim_system_name(*system));
+			continue;
+		}
+		s = create(job, *system);
+		do_all(job, s);
+		if (job->show.json)
+			show_counters(&job->show, *system, s);
+		else
+			show_row(*system, s);
+		if (*sim_note(s))
+			notes[nr++] = sim_note(s);
+		sim_destroy(s);
+	}
+	if (job->show.json)
+		return;
+	puts("passed: looked at on the way to others, or too early; empty: wake-ups in which "
+	     "nothing has expired\nor moved; B/TIMER: bytes kept of a timer, without what slots take");
+	for (i = 0; i < nr; i++)
+		printf("note: %s\n", notes[i]);
+}
+
+/* The systems say themselves what they are. */
+static void write_help(char *text, size_t size)
+{
+	const struct sim_system * const *system;
+	FILE *file = fmemopen(text, size, "w");
+
+	if (!file)
+		fail("out of memory");
+	fputs("Carry out a script of operations on a wheel in simulated time, in this process, or "
+	      "on other systems that keep timers."
+	      "\vSystems:\n", file);
+	for (system = sim_systems; *system; system++)
+		fprintf(file, "  %-12s  %s\n", sim_system_name(*system),
+			sim_system_about(*system));
+	fputs("\n"
+	      "A script has one operation on a line; # begins a comment:\n"
+	      "  arm ID DURATION [every DURATION [times N]]\n"
+	      "  extend ID DURATION     from now; +DURATION: from its deadline\n"
+	      "  cancel ID\n"
+	      "  at DURATION            let time pass until the clock tells this\n"
+	      "  run DURATION           let so much time pass\n"
+	      "  run                    until no timer is armed\n"
+	      "  where ID               level, slot, position, moves so far\n"
+	      "  stop                   tell which timers are left, and end\n"
+	      "\n"
+	      "Example: where Kafka's wheels have a timer of 450 ms, and how it comes down\n"
+	      "  printf 'arm 1 450ms\\nrun\\n' | twheel sim --as hierarchical --trace", file);
+	fclose(file);
+}
+
+int verb_sim(int argc, char **argv)
+{
+	static char help[4096];
+	static const struct argp argp = {
+		.options = argp_options, .parser = parse, .args_doc = "[SCRIPT]", .doc = help,
+	};
+	struct job job = {
+		.system = sim_systems[0], .shape = { .capacity = CAPACITY },
+		.load = { .extended = 50, .cancelled = 80, .seed = 1 },
+	};
+	struct sim *s;
+
+	write_help(help, sizeof(help));
+	options_parse(&argp, argc, argv, 0, &job);
+	if (job.made_up && job.file)
+		usage_error("--load: it makes the operations up: give no script with it");
+	if (job.compare && job.show.trace)
+		usage_error("--compare: it prints a table: give no --trace with it");
+	if (job.made_up && job.shape.capacity < job.load.timers)
+		job.shape.capacity = job.load.timers;
+	if (!job.made_up)
+		read_script(&job);
+	output_bulk();
+	if (job.compare) {
+		compare(&job);
+	} else {
+		s = create(&job, job.system);
+		do_all(&job, s);
+		show_counters(&job.show, job.system, s);
+		sim_destroy(s);
+	}
+	script_free(&job.script);
+	return 0;
+}

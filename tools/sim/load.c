@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A load that a seed repeats: a server with a timeout for each request.  Requests come evenly; some
+ * are heard of after half a second, and their timeouts pushed back; most are answered after a
+ * second, and their timeouts cancelled; the others expire.
+ */
+#include "sim/script.h"
+
+/* A number that looks random, the same one for the same timer and purpose. */
+static uint64_t number(const struct load *load, uint32_t nr, uint32_t purpose)
+{
+	uint64_t x = load->seed * 0x9e3779b97f4a7c15 + ((uint64_t)purpose << 32 | nr);
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+enum { TIMEOUT, NEW_TIMEOUT, EXTENDED, CANCELLED };
+
+/* In whole ms, as most programs have them. */
+static uint64_t timeout(const struct load *load, uint32_t nr, uint32_t purpose)
+{
+	return (1 + number(load, nr, purpose) % (LOAD_SPAN / 1000000)) * 1000000;
+}
+
+static bool is_chosen(const struct load *load, uint32_t nr, uint32_t purpose, uint32_t percent)
+{
+	return number(load, nr, purpose) % 100 < percent;
+}
+
+/* So many timers are armed in a part of the time; at least one. */
+static uint32_t armed_in(const struct load *load, uint64_t time)
+{
+	uint32_t nr = load->timers * time / LOAD_SPAN;
+
+	return nr ? nr : 1;
+}
+
+/* Steps for each timer that is armed: what becomes of those before it follows. */
+bool load_next(struct load *load, struct op *op)
+{
+	uint32_t second = armed_in(load, 1000000000), half = armed_in(load, 500000000);
+	uint32_t end = load->timers + second;
+
+	while (load->nr < end) {
+		uint32_t nr = load->nr;
+
+		*op = (struct op){};
+		switch (load->step++) {
+		case 0:
+			op->kind = OP_AT;
+			op->time = (nr + 1) * LOAD_SPAN / load->timers;
+			return true;
+		case 1:
+			op->kind = OP_ARM;
+			op->id = nr;
+			op->time = timeout(load, nr, TIMEOUT);
+			if (nr < load->timers)
+				return true;
+			break;
+		case 2:
+			op->kind = OP_EXTEND;
+			op->id = nr - half;
+			op->time = timeout(load, op->id, NEW_TIMEOUT);
+			if (nr >= half && op->id < load->timers &&
+			    is_chosen(load, op->id, EXTENDED, load->extended))
+				return true;
+			break;
+		default:
+			load->nr++;
+			load->step = 0;
+			op->kind = OP_CANCEL;
+			op->id = nr - second;
+			if (nr >= second && is_chosen(load, op->id, CANCELLED, load->cancelled))
+				return true;
+			break;
+		}
+	}
+	/* What is left expires. */
+	op->kind = OP_RUN_ALL;
+	return load->step++ == 0;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * twheel itself: the source of the module, wheel.c and timers.c, as the library and the tests have
+ * it in user space.
+ *
+ * What the wheel does inside it tells nobody, but for counters.  So, for an observer, the places of
+ * all timers are compared whenever some of them were moved.
+ */
+#include "system.h"
+
+/* Of the parts that know no device, not all is needed here. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+
+#define COMPAT_OWN_MEMORY
+#define kvzalloc(size, gfp)		sim_alloc(size, 64)
+#define kvfree(p)			sim_free(p)
+#define alloc_pages_exact(size, gfp)	sim_alloc(size, PAGE_SIZE)
+#define free_pages_exact(p, size)	sim_free(p)
+
+#include "../../unit.c"
+#include "../../tests/owner.h"
+
+/**
+ * struct state - a wheel
+ * @timers: the wheel and its timers
+ * @moves: moves that were counted so far
+ */
+struct state {
+	struct timers	timers;
+	u64		moves;
+};
+
+static enum sim_result twheel_create(struct sim *s)
+{
+	struct twheel_setup setup = {
+		.tick = s->shape.tick, .slots = s->shape.slots, .levels = s->shape.levels,
+		.capacity = s->shape.capacity,
+	};
+
+	if (timers_check_shape(&setup))
+		return SIM_BAD_SHAPE;
+	s->shape.slots = setup.slots;
+	s->state = sim_alloc(sizeof(struct state), 64);
+	if (!s->state)
+		return SIM_NO_MEMORY;
+	timers_setup(s->state, setup.capacity, setup.levels, setup.slots, setup.tick, s->now);
+	return SIM_OK;
+}
+
+static void twheel_destroy(struct sim *s)
+{
+	struct state *state = s->state;
+
+	if (state)
+		wheel_destroy(&state->timers.wheel);
+	sim_free(state);
+}
+
+/* As an arm of an armed timer moves it, this is what both do. */
+static enum sim_result twheel_arm(struct sim *s, struct sim_timer *timer)
+{
+	struct twheel_op op = {
+		.id = timer->id, .deadline = timer->deadline,
+		.interval = timer->interval, .count = timer->times,
+	};
+
+	switch (owner_arm(s->state, &op, s->now)) {
+	case 0:
+		return SIM_OK;
+	case -ENOMEM:
+		return SIM_NO_MEMORY;
+	default:
+		return SIM_REFUSED;
+	}
+}
+
+static void twheel_cancel(struct sim *s, struct sim_timer *timer)
+{
+	struct twheel_op op = { .id = timer->id };
+
+	timers_turn(s->state, s->now);
+	owner_cancel(s->state, &op);
+}
+
+static uint64_t twheel_next(struct sim *s)
+{
+	struct timers *ts = s->state;
+	u64 next;
+
+	if (timers_expired(ts) || timers_heavy(ts))
+		return s->now;
+	next = timers_next(ts);
+	if (next == KTIME_MAX)
+		return SIM_NEVER;
+	return next > s->now ? next : s->now;
+}
+
+/* One of the timers in a list may have come there from elsewhere. */
+static void find_moved(struct sim *s, u32 level, u32 place, u32 id)
+{
+	const struct wheel *w = &((struct state *)s->state)->timers.wheel;
+
+	for (; id != WHEEL_NIL; id = wheel_node(w, id)->next) {
+		struct sim_timer *timer = sim_timer_known(s, id);
+
+		if (timer->level != level || timer->slot != place)
+			sim_moved(s, timer);
+	}
+}
+
+static void note_moves(struct sim *s)
+{
+	struct state *state = s->state;
+	const struct wheel *w = &state->timers.wheel;
+	u64 moves = w->moves - state->moves, before = s->counters.moves;
+
+	if (!moves)
+		return;
+	state->moves = w->moves;
+	for (u32 l = 0; s->observer.tell && l < w->nr_levels; l++)
+		for (u32 place = 0; place <= w->mask; place++)
+			for (u32 list = 0; list < WHEEL_LISTS; list++)
+				find_moved(s, l, place, w->level[l].slot[place].head[list]);
+	/* All of them, also those that are due by now. */
+	s->counters.moves = before + moves;
+}
+
+static void twheel_wake(struct sim *s)
+{
+	struct timers *ts = s->state;
+	struct twheel_event event;
+
+	owner_advance(ts, s->now);
+	note_moves(s);
+	while (owner_read(ts, &event, s->now))
+		sim_expire(s, sim_timer_known(s, event.id), event.overruns);
+}
+
+static void twheel_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
+{
+	const struct timers *ts = s->state;
+	const struct wheel *w = &ts->wheel;
+	const struct wheel_node *node = wheel_node(w, timer->id);
+	const struct wheel_level *level;
+	u32 place;
+
+	if (wheel_where(node) != WHEEL_FILED) {
+		/* It has expired, and is not read yet. */
+		where->place = SIM_IN_QUEUE;
+		return;
+	}
+	/* The first of a list has its name. */
+	for (; !(node->prev & PREV_HEAD); node = wheel_node(w, node->prev & PREV_ID))
+		where->position++;
+	where->level = (node->prev & PREV_ID) >> LIST_LEVEL_SHIFT;
+	level = &w->level[where->level];
+	place = (node->prev & PREV_ID) >> LIST_PLACE_SHIFT & w->mask;
+	where->slot = place;
+	where->span = ts->tick << level->shift;
+	where->from = (level->hand + ((place - level->hand) & w->mask)) * where->span;
+}
+
+/* It takes timers by the chunk, for ids that may be armed again; here each counts by itself. */
+static uint64_t twheel_memory(const struct sim *s)
+{
+	const struct state *state = s->state;
+	const struct wheel *w = &state->timers.wheel;
+
+	return sizeof(*state) + w->memory - w->nr_chunks * WHEEL_CHUNK_BYTES;
+}
+
+static const char *twheel_note(const struct sim *s)
+{
+	(void)s;
+	return "twheel rounds slots up to a power of two, its rings hold two turns, and it opens a "
+	       "slot when the first timer there is due: timers wait further down and move less "
+	       "than on a blackboard, which --as hierarchical shows";
+}
+
+const struct sim_system sim_twheel = {
+	.name = "twheel", .about = "the wheel of /dev/twheel, from its own source",
+	.tick = TWHEEL_DEFAULT_TICK, .slots = TWHEEL_DEFAULT_SLOTS,
+	.timer_size = WHEEL_OWNER_SIZE + sizeof(struct wheel_node) - SIM_RECORD_BYTES,
+	.periodic = true,
+	.create = twheel_create, .destroy = twheel_destroy, .arm = twheel_arm,
+	.move = twheel_arm, .cancel = twheel_cancel, .next = twheel_next, .wake = twheel_wake,
+	.where = twheel_where, .memory = twheel_memory, .note = twheel_note,
+};
