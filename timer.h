@@ -30,6 +30,7 @@
 #include <linux/nospec.h>
 #endif
 
+#include "trace.h"
 #include "wheel.h"
 #include "uapi/linux/twheel.h"
 
@@ -392,11 +393,12 @@ static inline void lateness_add(u64 *classes, u64 *most, u64 ns)
 }
 
 /* The event of a timer is delivered: it counts, with its periods and by how late it is. */
-static inline void timer_delivered(struct timers *ts, struct timer *t, u64 fired,
+static inline void timer_delivered(struct timers *ts, u32 id, struct timer *t, u64 fired,
 				   u64 overruns, u64 now)
 {
 	struct timers_lateness *lateness = ts->lateness;
 
+	trace_twheel_timer_deliver(&ts->wheel, id, fired, overruns, now);
 	ts->delivered++;
 	ts->overruns += overruns;
 	if (!lateness)
@@ -483,6 +485,7 @@ static inline void timer_due(struct timers *ts, u32 id, u64 now)
 	wheel_node(&ts->wheel, id)->expiry = now;
 	timer_queue(ts, id, false);
 	ts->fired++;
+	trace_twheel_timer_expire(&ts->wheel, id, now);
 }
 
 /* Let a timer that was taken out of its list wait for its deadline, or be due. */

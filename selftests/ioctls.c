@@ -1480,14 +1480,6 @@ TEST_F(wheel, fdinfo)
 	EXPECT_GE(now_ns(), now);
 }
 
-static __u64 number_of(int fd)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	return file_value(path, "twheel-number:\t");
-}
-
 /* By its number one wheel is known from others, whoever holds it. */
 TEST_F(wheel, numbers)
 {
