@@ -300,6 +300,16 @@ static inline u32 timers_expired(const struct timers *ts)
 	return ts->wheel.queue[WHEEL_DUE - 1].count;
 }
 
+/* When a tick of the wheel's comes, ns; 0: it has long come; KTIME_MAX: never. */
+static inline u64 tick_time(const struct timers *ts, u64 tick)
+{
+	if (tick <= ts->shift)
+		return 0;
+	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
+		return KTIME_MAX;
+	return (tick - ts->shift) * ts->tick;
+}
+
 /**
  * timers_next_tick() - when timers_advance() must be called, if all timers wait for their ticks
  * @ts: the timers
@@ -308,13 +318,7 @@ static inline u32 timers_expired(const struct timers *ts)
  */
 static inline u64 timers_next_tick(const struct timers *ts)
 {
-	u64 tick = wheel_next(&ts->wheel);
-
-	if (tick <= ts->shift)
-		return 0;
-	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
-		return KTIME_MAX;
-	return (tick - ts->shift) * ts->tick;
+	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
 /*

@@ -29,6 +29,9 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
  */
 #define MOVE_COST	21600
 
+/* Timers that are passed under one hold of the lock, to find the slot of one. */
+#define WHERE_MAX	64
+
 /* Ids that a list passes under one hold of the lock. */
 #define LIST_MAX	64
 
@@ -570,6 +573,45 @@ TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 n
 		return -ESTALE;
 	wheel_time(ts, now);
 	timer_tell(ts, id, now, record);
+	return 0;
+}
+
+/**
+ * timers_where() - tell where in the wheel a timer is
+ * @ts: the timers
+ * @where: names it; filled
+ *
+ * Return: 0, -ERANGE or -ESTALE.
+ */
+TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where)
+{
+	u32 id = where->id, generation = where->generation;
+	const struct wheel_node *node;
+	struct wheel_place place;
+	bool found;
+
+	if (id >= ts->wheel.capacity)
+		return -ERANGE;
+	id = known_id(ts, id);
+	*where = (struct twheel_where){ .id = id };
+	if (!wheel_has(&ts->wheel, id))
+		return generation ? -ESTALE : 0;
+	if (generation && generation != timer_of(ts, id)->generation)
+		return -ESTALE;
+	where->generation = timer_of(ts, id)->generation;
+	node = wheel_node(&ts->wheel, id);
+	if (wheel_where(node) == WHEEL_DUE)
+		where->place = TWHEEL_PLACE_DUE;
+	if (wheel_where(node) != WHEEL_FILED)
+		return 0;
+	found = wheel_find(&ts->wheel, id, WHERE_MAX, &place);
+	where->place = found ? TWHEEL_PLACE_SLOT : TWHEEL_PLACE_BEHIND;
+	where->level = place.level;
+	where->slot = place.slot;
+	where->list = place.list;
+	where->before = place.before;
+	where->front = found ? 0 : place.front;
+	where->filed = tick_time(ts, node->expiry);
 	return 0;
 }
 
