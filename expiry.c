@@ -59,6 +59,7 @@
 #include "compat/kernel.h"
 
 #include "expiry.h"
+#include "trace.h"
 #include "users.h"
 
 /* What a visit to a wheel costs beside its timers. */
@@ -255,6 +256,7 @@ static void expirer_start(struct expirer *e, u64 next)
 	lockdep_assert_held(&e->cpu->lock);
 	e->set = next;
 	e->ahead = clock_ahead(e->clock);
+	trace_twheel_hrtimer_start(e->clock, next);
 	hrtimer_start(&e->hrtimer, ns_to_ktime(next), HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
@@ -671,6 +673,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	bool set_back = false, due = false;
 
 	raw_spin_lock(&c->lock);
+	trace_twheel_hrtimer_fire(e->clock, e->set);
 	if (!hrtimer_is_queued(hrtimer)) {
 		/*
 		 * Called before its time: the clock was set back meanwhile.  The hrtimer
@@ -725,6 +728,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	} else {
 		e->set = next;
 		e->ahead = clock_ahead(e->clock);
+		trace_twheel_hrtimer_start(e->clock, next);
 		hrtimer_set_expires(hrtimer, ns_to_ktime(next));
 		restart = HRTIMER_RESTART;
 	}

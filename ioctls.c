@@ -29,6 +29,7 @@ static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
 static_assert(sizeof(struct twheel_stats) == 552);
 static_assert(sizeof(struct twheel_trim) == 8);
+static_assert(sizeof(struct twheel_where) == 40);
 
 /* Arm, cancel and submit */
 
@@ -266,7 +267,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	return submit->done ? 0 : -EFAULT;
 }
 
-/* Get, list and drain */
+/* Get, where, list and drain */
 
 static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 {
@@ -274,6 +275,16 @@ static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 
 	twheel_lock(tw);
 	ret = timers_get(&tw->timers, &arg->timer, twheel_now(tw));
+	twheel_unlock(tw);
+	return ret;
+}
+
+static int twheel_where(struct twheel *tw, union twheel_arg *arg)
+{
+	int ret;
+
+	twheel_lock(tw);
+	ret = timers_where(&tw->timers, &arg->where);
 	twheel_unlock(tw);
 	return ret;
 }
@@ -425,7 +436,8 @@ static int twheel_features(struct twheel *tw, union twheel_arg *arg)
 		.max_user_timers = users_max_timers(),
 		.max_user_wheels = users_max_wheels(),
 		.max_user_ring	 = users_max_ring(),
-		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING,
+		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING |
+				   TWHEEL_FEATURE_WHERE,
 	};
 	return 0;
 }
@@ -703,6 +715,7 @@ static const struct twheel_ioctl twheel_ioctls[] = {
 	IOCTL(DRAIN,	 twheel_drain,	   twheel_list,     reserved),
 	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
 	IOCTL(TRIM,	 twheel_trim,	   twheel_trim,	    freed),
+	IOCTL(WHERE,	 twheel_where,	   twheel_where,    filed),
 };
 
 /**

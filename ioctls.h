@@ -19,6 +19,7 @@
  * @list: of _LIST and _DRAIN
  * @stats: of _STATS
  * @trim: of _TRIM
+ * @where: of _WHERE
  */
 union twheel_arg {
 	struct twheel_features	features;
@@ -29,6 +30,7 @@ union twheel_arg {
 	struct twheel_list	list;
 	struct twheel_stats	stats;
 	struct twheel_trim	trim;
+	struct twheel_where	where;
 };
 
 TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg);

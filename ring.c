@@ -129,7 +129,7 @@ static bool ring_write(struct ring *ring, struct timers *ts, u32 id, u32 number,
 		.count		= t->count,
 		.interval	= t->interval,
 	};
-	timer_delivered(ts, t, fired, overruns, now);
+	timer_delivered(ts, id, t, fired, overruns, now);
 	t->deadline = TIMER_NONE;
 	return true;
 }

@@ -30,6 +30,7 @@
 #include <linux/nospec.h>
 #endif
 
+#include "trace.h"
 #include "wheel.h"
 #include "uapi/linux/twheel.h"
 
@@ -299,6 +300,16 @@ static inline u32 timers_expired(const struct timers *ts)
 	return ts->wheel.queue[WHEEL_DUE - 1].count;
 }
 
+/* When a tick of the wheel's comes, ns; 0: it has long come; KTIME_MAX: never. */
+static inline u64 tick_time(const struct timers *ts, u64 tick)
+{
+	if (tick <= ts->shift)
+		return 0;
+	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
+		return KTIME_MAX;
+	return (tick - ts->shift) * ts->tick;
+}
+
 /**
  * timers_next_tick() - when timers_advance() must be called, if all timers wait for their ticks
  * @ts: the timers
@@ -307,13 +318,7 @@ static inline u32 timers_expired(const struct timers *ts)
  */
 static inline u64 timers_next_tick(const struct timers *ts)
 {
-	u64 tick = wheel_next(&ts->wheel);
-
-	if (tick <= ts->shift)
-		return 0;
-	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
-		return KTIME_MAX;
-	return (tick - ts->shift) * ts->tick;
+	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
 /*
@@ -392,11 +397,12 @@ static inline void lateness_add(u64 *classes, u64 *most, u64 ns)
 }
 
 /* The event of a timer is delivered: it counts, with its periods and by how late it is. */
-static inline void timer_delivered(struct timers *ts, struct timer *t, u64 fired,
+static inline void timer_delivered(struct timers *ts, u32 id, struct timer *t, u64 fired,
 				   u64 overruns, u64 now)
 {
 	struct timers_lateness *lateness = ts->lateness;
 
+	trace_twheel_timer_deliver(&ts->wheel, id, fired, overruns, now);
 	ts->delivered++;
 	ts->overruns += overruns;
 	if (!lateness)
@@ -483,6 +489,7 @@ static inline void timer_due(struct timers *ts, u32 id, u64 now)
 	wheel_node(&ts->wheel, id)->expiry = now;
 	timer_queue(ts, id, false);
 	ts->fired++;
+	trace_twheel_timer_expire(&ts->wheel, id, now);
 }
 
 /* Let a timer that was taken out of its list wait for its deadline, or be due. */

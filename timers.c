@@ -29,6 +29,9 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
  */
 #define MOVE_COST	21600
 
+/* Timers that are passed under one hold of the lock, to find the slot of one. */
+#define WHERE_MAX	64
+
 /* Ids that a list passes under one hold of the lock. */
 #define LIST_MAX	64
 
@@ -456,10 +459,12 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		if (unlikely(where == WHEEL_DUE || where == WHEEL_POOL))
 			wheel_unlink(w, id);
 		wheel_file(w, id, expiry, level);
+		trace_twheel_timer_arm(w, id, state, now);
 	} else {
 		if (where != WHEEL_OUT)
 			wheel_unlink(w, id);
 		t->overdue = true;
+		trace_twheel_timer_arm(w, id, state, now);
 		if (deadline)
 			timer_due(ts, id, now);
 		else
@@ -501,8 +506,10 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op)
 	} else {
 		op->state = timer_state(ts, id);
 	}
-	if (state_armed(op->state))
+	if (state_armed(op->state)) {
 		ts->cancels++;
+		trace_twheel_timer_cancel(&ts->wheel, id, op->state);
+	}
 	where = wheel_where(wheel_node(&ts->wheel, id));
 	if (where == WHEEL_FILED || where == WHEEL_DUE) {
 		wheel_unlink(&ts->wheel, id);
@@ -566,6 +573,45 @@ TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 n
 		return -ESTALE;
 	wheel_time(ts, now);
 	timer_tell(ts, id, now, record);
+	return 0;
+}
+
+/**
+ * timers_where() - tell where in the wheel a timer is
+ * @ts: the timers
+ * @where: names it; filled
+ *
+ * Return: 0, -ERANGE or -ESTALE.
+ */
+TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where)
+{
+	u32 id = where->id, generation = where->generation;
+	const struct wheel_node *node;
+	struct wheel_place place;
+	bool found;
+
+	if (id >= ts->wheel.capacity)
+		return -ERANGE;
+	id = known_id(ts, id);
+	*where = (struct twheel_where){ .id = id };
+	if (!wheel_has(&ts->wheel, id))
+		return generation ? -ESTALE : 0;
+	if (generation && generation != timer_of(ts, id)->generation)
+		return -ESTALE;
+	where->generation = timer_of(ts, id)->generation;
+	node = wheel_node(&ts->wheel, id);
+	if (wheel_where(node) == WHEEL_DUE)
+		where->place = TWHEEL_PLACE_DUE;
+	if (wheel_where(node) != WHEEL_FILED)
+		return 0;
+	found = wheel_find(&ts->wheel, id, WHERE_MAX, &place);
+	where->place = found ? TWHEEL_PLACE_SLOT : TWHEEL_PLACE_BEHIND;
+	where->level = place.level;
+	where->slot = place.slot;
+	where->list = place.list;
+	where->before = place.before;
+	where->front = found ? 0 : place.front;
+	where->filed = tick_time(ts, node->expiry);
 	return 0;
 }
 
@@ -646,7 +692,7 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 			event_drop(ts, event->id);
 			return i;
 		}
-		timer_delivered(ts, t, event->fired, event->overruns, now);
+		timer_delivered(ts, event->id, t, event->fired, event->overruns, now);
 		if (last) {
 			/* Armed by a store from here on, it is a one-shot. */
 			t->interval = 0;
@@ -789,6 +835,7 @@ TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_t
 			return i;
 		}
 		ts->cancels++;
+		trace_twheel_timer_cancel(&ts->wheel, r->id, r->state);
 		timer_end(ts, r->id, TIMER_NONE);
 	}
 	return nr;
@@ -915,6 +962,19 @@ TWHEEL_PART bool timers_behind(struct timers *ts, u64 now)
 	return timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, wheel_time(ts, now));
 }
 
+/* For who traces: the timer of the next tick was looked at, and goes on by its word. */
+static void trace_let_go(const struct timers *ts, u32 id)
+{
+	const struct wheel *w = &ts->wheel;
+	enum wheel_where where = wheel_where(wheel_node(w, id));
+
+	if (where == WHEEL_FILED)
+		trace_twheel_timer_extend(w, id, ts->turned + 1);
+	else if (where != WHEEL_DUE)
+		trace_twheel_timer_let_go(w, id);
+	trace_twheel_look(w, 1, where == WHEEL_DUE, where == WHEEL_FILED);
+}
+
 /*
  * All that is due by its tick has been found.  If the next tick is one timer's alone, that one
  * need not wait for it: it is due if its deadline has come, and one that was moved later is filed
@@ -938,6 +998,7 @@ static bool take_lone(struct timers *ts, u64 now)
 	word = word_of(ts, id);
 	if (unlikely(word) && word_deadline(word) != t->deadline) {
 		word_let_go(ts, id, word);
+		trace_let_go(ts, id);
 		return true;
 	}
 	timer_due(ts, id, now);

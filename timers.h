@@ -23,6 +23,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need);
 TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op);
 TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now);
+TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where);
 
 /* Events in one claim. */
 #define TIMERS_CLAIM_MAX	64U

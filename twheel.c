@@ -31,6 +31,10 @@
 #include "turn.h"
 #include "twheel.h"
 
+/* The other parts have declared them; what they write down is known here. */
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
 /* Shared memory */
 
 static_assert(WORDS_OFFSET % PAGE_SIZE == 0 && RING_OFFSET % PAGE_SIZE == 0);

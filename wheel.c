@@ -53,6 +53,7 @@
 #include <linux/vmalloc.h>
 #endif
 
+#include "trace.h"
 #include "wheel.h"
 
 /*
@@ -499,6 +500,37 @@ TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int 
 	return n;
 }
 
+/**
+ * wheel_find() - where a timer is filed
+ * @w: the wheel
+ * @id: a timer that is filed
+ * @most: how many timers that stand before it may be passed
+ * @place: filled in
+ *
+ * Only the first timer of a list knows which list that is.
+ *
+ * Return: whether that one was reached.  If not, the list is that of @front, and level, slot and
+ * list are not known.
+ */
+TWHEEL_PART bool wheel_find(const struct wheel *w, u32 id, u32 most, struct wheel_place *place)
+{
+	const struct wheel_node *node = wheel_node(w, id);
+	u32 name;
+
+	*place = (struct wheel_place){ .front = id };
+	for (; !(node->prev & PREV_HEAD); node = wheel_node(w, place->front)) {
+		if (place->before == most)
+			return false;
+		place->before++;
+		place->front = node->prev;
+	}
+	name = node->prev & PREV_ID;
+	place->level = name >> LIST_LEVEL_SHIFT;
+	place->slot = (name >> LIST_PLACE_SHIFT) & w->mask;
+	place->list = name % WHEEL_LISTS;
+	return true;
+}
+
 /* Filing */
 
 /*
@@ -687,6 +719,7 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 		if (level[-1].hand < (number - 1) << w->bits)
 			return false;
 		w->cascades++;
+		trace_twheel_cascade(w, l, number & w->mask);
 		if (level->slot[number & w->mask].filed > WHEEL_STEP)
 			w->heavy |= BIT(l);
 	}
@@ -741,7 +774,7 @@ static void note_answer(struct wheel *w, unsigned int l, bool changed)
  */
 static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 {
-	unsigned int nr = batch->nr;
+	unsigned int nr = batch->nr, later = 0;
 
 	w->look(w, batch);
 	batch->nr = 0;
@@ -757,8 +790,16 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 		} else if (expiry != WHEEL_NEVER) {
 			file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
 			w->moves++;
+			later++;
+			if (expiry == filed)
+				trace_twheel_timer_move(w, id, -1, -1);
+			else
+				trace_twheel_timer_extend(w, id, filed);
+		} else {
+			trace_twheel_timer_let_go(w, id);
 		}
 	}
+	trace_twheel_look(w, nr, batch->nr, later);
 }
 
 /* Put a batch at the end of the due queue, and begin a new one. */
@@ -791,6 +832,7 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 		}
 		node->expiry = stamp;
 		node->prev = kind | prev;
+		trace_twheel_timer_expire(w, id, stamp);
 		prev = id;
 		*link = id;
 		link = &node->next;
@@ -836,6 +878,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 			if (likely(!w->look) || !asks_early(w, level)) {
 				file_timer(w, id, node, expiry, level);
 				w->moves++;
+				trace_twheel_timer_move(w, id, l, place);
 				continue;
 			}
 		} else if (likely(!w->look)) {
@@ -966,6 +1009,7 @@ TWHEEL_PART bool wheel_take_lone(struct wheel *w, u32 id)
 		return true;
 	wheel_file(w, id, node->expiry, wheel_level(w, node->expiry));
 	w->moves++;
+	trace_twheel_timer_move(w, id, l, tick >> w->level[l].shift & w->mask);
 	return false;
 }
 

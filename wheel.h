@@ -196,6 +196,22 @@ struct wheel_batch {
 	unsigned int	nr;
 };
 
+/**
+ * struct wheel_place - where in the wheel a filed timer is
+ * @level: of its slot
+ * @slot: the slot's place in the ring of that level
+ * @list: of the slot
+ * @before: timers that stand before it in that list
+ * @front: the last of these that was passed, or the timer itself
+ */
+struct wheel_place {
+	u32	level;
+	u32	slot;
+	u32	list;
+	u32	before;
+	u32	front;
+};
+
 struct wheel;
 
 /**
@@ -285,6 +301,7 @@ TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int le
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id);
 TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
+TWHEEL_PART bool wheel_find(const struct wheel *w, u32 id, u32 most, struct wheel_place *place);
 
 TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,

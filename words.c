@@ -235,12 +235,15 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	t->overdue = deadline <= now;
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
+		trace_twheel_timer_arm(w, id, op->state, now);
 	} else if (deadline > now) {
 		t->deadline = deadline;
 		wheel_file(w, id, expiry, level);
 		WRITE_ONCE(word->promise, deadline);
+		trace_twheel_timer_arm(w, id, op->state, now);
 	} else {
 		t->deadline = deadline;
+		trace_twheel_timer_arm(w, id, op->state, now);
 		timer_due(ts, id, now);
 		word_promise(ts, id, word);
 	}
@@ -326,6 +329,7 @@ TWHEEL_PART void event_drop(struct timers *ts, u32 id)
 {
 	struct twheel_word *word = word_of(ts, id);
 
+	trace_twheel_timer_stale(&ts->wheel, id);
 	if (word)
 		word_restart(ts, id, word);
 	else

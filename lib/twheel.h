@@ -34,8 +34,9 @@ extern "C" {
  * and goes neither through exec, nor to others, nor into another time namespace.  Only calls turn
  * it: a timer is found by who takes events or waits for them (or arms one that is due), so
  * twheel_cancel_tell() may say TWHEEL_STATE_PENDING until somebody has, though twheel_get() says
- * TWHEEL_STATE_EXPIRED, and while nobody calls, nothing comes.  There is no event ring.  Its memory is the process's own, for all ids at once,
- * and no quota counts it; any user may have any tick.  Where these pages speak of a system call,
+ * TWHEEL_STATE_EXPIRED, and while nobody calls, nothing comes.  There is no event ring.  Its
+ * memory is the process's own, for all ids at once, and no quota counts it; any user may have any
+ * tick.  Where these pages speak of a system call,
  * it takes a lock, and sets a timerfd if the timer is sooner than all others; by CLOCK_TAI it is
  * late where adjtimex(2) changes what TAI is ahead, until the next call.  A process that ends
  * inside a call (it is killed, or a thread is in one at exit or exec), while others share the

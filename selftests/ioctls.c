@@ -43,6 +43,7 @@ static_assert(TWHEEL_IOC_LIST == 0xc020bb07, "LIST");
 static_assert(TWHEEL_IOC_DRAIN == 0xc020bb08, "DRAIN");
 static_assert(TWHEEL_IOC_STATS == 0x8228bb09, "STATS");
 static_assert(TWHEEL_IOC_TRIM == 0x8008bb0a, "TRIM");
+static_assert(TWHEEL_IOC_WHERE == 0xc028bb0b, "WHERE");
 
 /* A wheel in use: each state of a timer has one. */
 enum {
@@ -112,7 +113,8 @@ TEST_F(fresh, features_say_what_there_is)
 	memset(&f, 0xaa, sizeof(f));
 	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_FEATURES, &f));
 	EXPECT_EQ(TWHEEL_ABI, f.abi);
-	EXPECT_EQ(0, f.features & ~(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING));
+	EXPECT_EQ(0, f.features & ~(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING |
+				    TWHEEL_FEATURE_WHERE));
 	EXPECT_LT(0, f.min_tick);
 	EXPECT_GE(TWHEEL_MIN_TICK, f.min_tick);
 	EXPECT_EQ(TWHEEL_MAX_CAPACITY, f.max_capacity);
@@ -866,6 +868,115 @@ TEST_F(wheel, get_refuses)
 	EXPECT_EQ(-ESTALE, wheel_ioctl(self->fd, TWHEEL_IOC_GET, &t));
 }
 
+/* WHERE */
+
+static int wheel_where(int fd, __u32 id, struct twheel_where *where)
+{
+	*where = (struct twheel_where){ .id = id };
+	return wheel_ioctl(fd, TWHEEL_IOC_WHERE, where);
+}
+
+TEST_F(wheel, where_tells_of_each_state)
+{
+	struct twheel_where where;
+
+	ASSERT_EQ(0, wheel_where(self->fd, PENDING, &where));
+	EXPECT_EQ(TWHEEL_PLACE_SLOT, where.place);
+	EXPECT_EQ(self->before.timers[0].generation, where.generation);
+	EXPECT_LE(self->before.timers[0].deadline, where.filed);
+	EXPECT_GT(self->before.timers[0].deadline + TWHEEL_DEFAULT_TICK, where.filed);
+	ASSERT_EQ(0, wheel_where(self->fd, EXPIRED, &where));
+	EXPECT_EQ(TWHEEL_PLACE_DUE, where.place);
+	EXPECT_EQ(0, where.filed);
+	ASSERT_EQ(0, wheel_where(self->fd, DELIVERED, &where));
+	EXPECT_EQ(TWHEEL_PLACE_NONE, where.place);
+	EXPECT_NE(0, where.generation);
+	ASSERT_EQ(0, wheel_where(self->fd, FREE, &where));
+	EXPECT_EQ(TWHEEL_PLACE_NONE, where.place);
+	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
+}
+
+TEST_F(wheel, where_refuses)
+{
+	struct twheel_where where;
+
+	EXPECT_EQ(-ERANGE, wheel_where(self->fd, CAPACITY, &where));
+	EXPECT_EQ(-ERANGE, wheel_where(self->fd, TWHEEL_ID_ANY, &where));
+	where = (struct twheel_where){
+		.id = PENDING,
+		.generation = self->before.timers[0].generation,
+	};
+	EXPECT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_WHERE, &where));
+	where = (struct twheel_where){
+		.id = PENDING,
+		.generation = self->before.timers[0].generation + 1,
+	};
+	EXPECT_EQ(-ESTALE, wheel_ioctl(self->fd, TWHEEL_IOC_WHERE, &where));
+	where = (struct twheel_where){ .id = FREE, .generation = 1 };
+	EXPECT_EQ(-ESTALE, wheel_ioctl(self->fd, TWHEEL_IOC_WHERE, &where));
+	where = (struct twheel_where){ .id = CAPACITY - 1, .generation = 1 };
+	EXPECT_EQ(-ESTALE, wheel_ioctl(self->fd, TWHEEL_IOC_WHERE, &where));
+}
+
+/*
+ * Of 2,000 in one slot the eight lists have 250 each.  No call looks further than 64 timers, and
+ * four calls come from the last to the first.
+ */
+TEST_F(fresh, where_in_a_full_slot)
+{
+	__u64 slot = 64 * TWHEEL_DEFAULT_TICK, when = (now_ns() / slot + 10) * slot;
+	unsigned int calls = 0, most = 0, of_list[8] = {}, before, most_before = 0;
+	struct twheel_where where;
+
+	ASSERT_EQ(0, arm_many(self->fd, 2000, when, 10 * USEC));
+	for (__u32 id = 0; id < 2000; id++) {
+		__u32 at = id;
+
+		before = 0;
+		for (calls = 1; ; calls++) {
+			ASSERT_EQ(0, wheel_where(self->fd, at, &where));
+			before += where.before;
+			if (where.place != TWHEEL_PLACE_BEHIND)
+				break;
+			ASSERT_EQ(64, where.before);
+			ASSERT_NE(at, where.front);
+			at = where.front;
+		}
+		if (now_ns() > when - slot)
+			SKIP(return, "this machine is too slow");
+		ASSERT_EQ(TWHEEL_PLACE_SLOT, where.place);
+		EXPECT_EQ(1, where.level);
+		EXPECT_EQ(when / slot % 128, where.slot);
+		ASSERT_GT(8, where.list);
+		of_list[where.list]++;
+		most = calls > most ? calls : most;
+		most_before = before > most_before ? before : most_before;
+	}
+	for (int i = 0; i < 8; i++)
+		EXPECT_EQ(250, of_list[i]);
+	EXPECT_EQ(249, most_before);
+	EXPECT_EQ(4, most);
+}
+
+/* Pushed back it stays where it is; brought forward it is filed anew. */
+TEST_F(fresh, where_after_a_move)
+{
+	struct twheel_where first, later, sooner;
+	__u64 base = now_ns() + HOUR;
+
+	ASSERT_EQ(0, arm_at(self->fd, FREE, base, 0));
+	ASSERT_EQ(0, wheel_where(self->fd, FREE, &first));
+	ASSERT_EQ(0, arm_at(self->fd, FREE, 2 * base, 0));
+	ASSERT_EQ(0, wheel_where(self->fd, FREE, &later));
+	EXPECT_EQ(first.level, later.level);
+	EXPECT_EQ(first.slot, later.slot);
+	EXPECT_LT(first.filed, later.filed);
+	ASSERT_EQ(0, arm_at(self->fd, FREE, base - HOUR / 2, 0));
+	ASSERT_EQ(0, wheel_where(self->fd, FREE, &sooner));
+	EXPECT_TRUE(sooner.level < first.level || sooner.slot != first.slot);
+	EXPECT_GT(first.filed, sooner.filed);
+}
+
 /* SUBMIT */
 
 TEST_F(wheel, submit_in_order_and_past_failures)
@@ -1278,6 +1389,7 @@ static const struct {
 	{ "DRAIN", TWHEEL_IOC_DRAIN, true },
 	{ "STATS", TWHEEL_IOC_STATS, false, 120 },
 	{ "TRIM", TWHEEL_IOC_TRIM, false },
+	{ "WHERE", TWHEEL_IOC_WHERE, true },
 };
 
 /* The same number with another size. */
@@ -1478,14 +1590,6 @@ TEST_F(wheel, fdinfo)
 	now = file_value(path, "twheel-now-ns:\t");
 	EXPECT_LE(before, now);
 	EXPECT_GE(now_ns(), now);
-}
-
-static __u64 number_of(int fd)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	return file_value(path, "twheel-number:\t");
 }
 
 /* By its number one wheel is known from others, whoever holds it. */

@@ -628,6 +628,15 @@ static inline long long file_value(const char *path, const char *key)
 	return strtoll(p, NULL, 10);
 }
 
+/* By which a wheel is known from others. */
+static inline __u64 number_of(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	return file_value(path, "twheel-number:\t");
+}
+
 /* The exit code of a child, or -1 if it did not exit. */
 static inline int child_result(pid_t pid)
 {

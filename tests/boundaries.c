@@ -784,6 +784,39 @@ static void slack_never_goes_beyond_its_end(struct kunit *test)
 	}
 }
 
+/* Where wheel_find() says that a timer is it is found by who looks into each slot. */
+static void each_timer_knows_its_slot(struct kunit *test)
+{
+	struct wheel *w = shape_start(test, 0);
+	u32 nr = CAPACITY / 2;
+
+	for (u32 id = 0; id < nr; id++)
+		file(test, w, id, 1 + (u64)id * id);
+	for (u32 id = 0; id < nr; id += 5)
+		wheel_unlink(w, id);
+	for (u32 id = 1; id < nr; id++) {
+		struct wheel_place place;
+		struct wheel_slot *slot;
+		u32 at, first;
+
+		if (id % 5 == 0)
+			continue;
+		KUNIT_ASSERT_TRUE(test, wheel_find(w, id, nr, &place));
+		slot = &w->level[place.level].slot[place.slot];
+		at = slot->head[place.list];
+		first = at;
+		KUNIT_ASSERT_EQ(test, at, place.front);
+		for (u32 n = 0; n < place.before; n++)
+			at = wheel_node(w, at)->next;
+		KUNIT_ASSERT_EQ(test, at, id);
+		/* With fewer steps it comes no further. */
+		if (place.before) {
+			KUNIT_ASSERT_TRUE(test, !wheel_find(w, id, place.before - 1, &place));
+			KUNIT_ASSERT_EQ(test, wheel_node(w, place.front)->prev, first);
+		}
+	}
+}
+
 static struct kunit_case boundaries_cases[] = {
 	KUNIT_CASE_PARAM(rings_reach_two_turns, shape_gen_params),
 	KUNIT_CASE_PARAM(lone_timer_is_due_at_its_tick, shape_gen_params),
@@ -795,6 +828,7 @@ static struct kunit_case boundaries_cases[] = {
 	KUNIT_CASE_PARAM(full_slots_beside_a_boundary, shape_gen_params),
 	KUNIT_CASE_PARAM(full_slots_on_two_levels, shape_gen_params),
 	KUNIT_CASE_PARAM(moves_across_a_boundary, shape_gen_params),
+	KUNIT_CASE_PARAM(each_timer_knows_its_slot, shape_gen_params),
 	KUNIT_CASE_PARAM(deadlines_from_1_ns_to_years, tick_gen_params),
 	KUNIT_CASE_PARAM(deadlines_beside_the_begin_of_a_slot, tick_gen_params),
 	KUNIT_CASE_PARAM(no_deadline_wraps_around, tick_gen_params),

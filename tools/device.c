@@ -69,6 +69,16 @@ int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr)
 	return list.done;
 }
 
+int wheel_get(int wheel, struct twheel_timer *timer)
+{
+	return call(wheel, TWHEEL_IOC_GET, timer);
+}
+
+int wheel_where(int wheel, struct twheel_where *where)
+{
+	return call(wheel, TWHEEL_IOC_WHERE, where);
+}
+
 int wheel_submit(int wheel, struct twheel_op *ops, size_t nr, size_t *done)
 {
 	int err;

@@ -26,6 +26,10 @@ int wheel_stats(int wheel, struct twheel_stats *stats);
 /* From list->cursor on, at most @nr timers; returns how many, 0 at the end. */
 int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr);
 
+/* About the timer that is named there. */
+int wheel_get(int wheel, struct twheel_timer *timer);
+int wheel_where(int wheel, struct twheel_where *where);
+
 /*
  * Carry out all of @ops, in as many calls as it takes.  Returns 0 or what
  * stopped it; @done counts the operations whose result was written.

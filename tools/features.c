@@ -33,6 +33,7 @@ static const struct name clocks[] = {
 static const struct name features_names[] = {
 	{ TWHEEL_FEATURE_WORDS, "words" },
 	{ TWHEEL_FEATURE_RING, "ring" },
+	{ TWHEEL_FEATURE_WHERE, "where" },
 	{ 0 }
 };
 

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "output.h"
 #include "target.h"
+#include "timer.h"
 #include "verbs.h"
 
 /* In one call. */
@@ -26,6 +27,7 @@ static const char * const keys[] = {
 
 /**
  * struct list - what to list, and what was
+ * @wheel: of which
  * @state: only those in this state; 0: in any
  * @first: the smallest id
  * @last: the largest
@@ -34,12 +36,14 @@ static const char * const keys[] = {
  * @limit: no more than that
  * @sort: by what
  * @reverse: the largest first
+ * @where: also in which slot each is, which takes a call or more
  * @kept: timers to be sorted, before they are printed
  * @nr: how many
  * @size: for how many there is room
  */
 struct list {
 	struct target_options target;
+	int wheel;
 	bool json;
 	__u32 state;
 	uint64_t first;
@@ -49,6 +53,7 @@ struct list {
 	uint64_t limit;
 	enum key sort;
 	bool reverse;
+	bool where;
 	struct twheel_timer *kept;
 	size_t nr;
 	size_t size;
@@ -65,6 +70,7 @@ enum {
 	KEY_LIMIT,
 	KEY_SORT,
 	KEY_REVERSE,
+	KEY_WHERE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -75,6 +81,7 @@ static const struct argp_option argp_options[] = {
 	{ "sort", KEY_SORT, "KEY", 0, "by id (default), remaining, cookie or overruns", 0 },
 	{ "reverse", KEY_REVERSE, NULL, 0, "the largest first", 0 },
 	{ "limit", KEY_LIMIT, "N", 0, "no more than N", 0 },
+	{ "where", KEY_WHERE, NULL, 0, "also in which slot of the wheel each is", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }
 };
@@ -139,6 +146,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LIMIT:
 		list->limit = option_number("--limit", arg, 1, UINT64_MAX);
 		return 0;
+	case KEY_WHERE:
+		list->where = true;
+		return 0;
 	case KEY_JSON:
 		list->json = true;
 		return 0;
@@ -147,44 +157,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char *state_name(__u32 state)
+static void print_head(const struct list *list)
 {
-	switch (state) {
-	case TWHEEL_STATE_PENDING:
-		return "pending";
-	case TWHEEL_STATE_EXPIRED:
-		return "expired";
-	case TWHEEL_STATE_DELIVERED:
-		return "delivered";
-	case TWHEEL_STATE_IDLE:
-		return "idle";
-	default:
-		return "?";
-	}
-}
-
-static void print_json(const struct twheel_timer *timer)
-{
-	struct json_object *line = json_new();
-
-	json_number(line, "id", timer->id);
-	json_number(line, "generation", timer->generation);
-	json_text(line, "state", state_name(timer->state));
-	json_number(line, "count", timer->count);
-	json_number(line, "cookie", timer->cookie);
-	json_number(line, "deadline_ns", timer->deadline);
-	json_number(line, "remaining_ns", timer->remaining);
-	json_number(line, "interval_ns", timer->interval);
-	json_number(line, "slack_ns", timer->slack);
-	json_number(line, "overruns", timer->overruns);
-	json_print(line);
-}
-
-static void print_head(void)
-{
-	printf("%s%8s  %10s  %-9s  %10s  %10s  %8s  %10s  %8s  %8s%s\n", colour(stdout, BOLD),
+	printf("%s%8s  %10s  %-9s  %10s  %10s  %8s  %10s  %8s  %8s", colour(stdout, BOLD),
 	       "ID", "GENERATION", "STATE", "REMAINING", "INTERVAL", "LEFT", "SLACK", "OVERRUNS",
-	       "COOKIE", colour(stdout, PLAIN));
+	       "COOKIE");
+	if (list->where)
+		printf("  %5s  %5s  %5s  %8s", "LEVEL", "SLOT", "LIST", "BEFORE");
+	printf("%s\n", colour(stdout, PLAIN));
 }
 
 /* "-" where a timer has none. */
@@ -193,21 +173,29 @@ static const char *or_none(char *buf, uint64_t ns)
 	return ns ? duration_short(buf, ns) : "-";
 }
 
-static void print_timer(const struct twheel_timer *timer)
+static void print_where(const struct twheel_where *where)
+{
+	if (where->place == TWHEEL_PLACE_SLOT)
+		printf("  %5u  %5u  %5u  %8u", where->level, where->slot, where->list,
+		       where->before);
+	else
+		printf("  %5s  %5s  %5s  %8s", "-", "-", "-", "-");
+}
+
+static void print_timer(const struct twheel_timer *timer, const struct twheel_where *where)
 {
 	char remaining[DURATION_LEN], interval[DURATION_LEN], slack[DURATION_LEN];
-	char left[16] = "-";
+	char left[TIMER_LEFT_LEN];
 
-	if (timer->count)
-		snprintf(left, sizeof(left), "%u", timer->count);
-	else if (timer->interval)
-		snprintf(left, sizeof(left), "for ever");
-	printf("%8u  %10u  %-9s  %10s  %10s  %8s  %10s  %8llu  %8llu\n", timer->id,
-	       timer->generation, state_name(timer->state),
+	printf("%8u  %10u  %-9s  %10s  %10s  %8s  %10s  %8llu  %8llu", timer->id,
+	       timer->generation, timer_state(timer),
 	       duration_short(remaining, timer->remaining),
-	       or_none(interval, timer->interval), left,
+	       or_none(interval, timer->interval), timer_left(left, timer),
 	       or_none(slack, timer->slack), (unsigned long long)timer->overruns,
 	       (unsigned long long)timer->cookie);
+	if (where)
+		print_where(where);
+	putchar('\n');
 }
 
 static bool is_wanted(const struct list *list, const struct twheel_timer *timer)
@@ -219,14 +207,24 @@ static bool is_wanted(const struct list *list, const struct twheel_timer *timer)
 
 static void print(struct list *list, const struct twheel_timer *timer)
 {
+	struct twheel_where at, *where = NULL;
+
+	if (list->where) {
+		timer_where(list->wheel, timer->id, &at);
+		where = &at;
+	}
 	if (timer->state == TWHEEL_STATE_EXPIRED)
 		list->expired++;
 	else
 		list->pending++;
-	if (list->json)
-		print_json(timer);
-	else
-		print_timer(timer);
+	if (list->json) {
+		struct json_object *line = json_new();
+
+		timer_json(line, timer, where);
+		json_print(line);
+	} else {
+		print_timer(timer, where);
+	}
 }
 
 static bool is_full(const struct list *list)
@@ -287,7 +285,7 @@ static void print_sorted(struct list *list)
 }
 
 /* They come by id. */
-static void print_all(struct list *list, int wheel)
+static void print_all(struct list *list)
 {
 	bool sorted = list->sort != BY_ID || list->reverse;
 	struct twheel_timer timers[TIMERS];
@@ -295,7 +293,7 @@ static void print_all(struct list *list, int wheel)
 	int nr = 1, i;
 
 	while (cursor <= list->last && !is_full(list) &&
-	       (nr = wheel_list(wheel, &cursor, timers, TIMERS)) > 0) {
+	       (nr = wheel_list(list->wheel, &cursor, timers, TIMERS)) > 0) {
 		for (i = 0; i < nr && !is_full(list); i++) {
 			if (!is_wanted(list, &timers[i]))
 				continue;
@@ -318,7 +316,8 @@ int verb_list(int argc, char **argv)
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "List the armed timers of a wheel, pending and expired, by id."
 		       "\vWithout --pid or --fd: of the only wheel that is open.  With --sort and "
-		       "--limit all are looked at, and the first N printed.\n"
+		       "--limit all are looked at, and the first N printed.  --where takes a call for "
+		       "each 64 timers that stand before one in its list.\n"
 		       "\n"
 		       "Example: the ten timers of process 1234 that are due next\n"
 		       "  twheel list --pid 1234 --sort remaining --limit 10",
@@ -329,19 +328,18 @@ int verb_list(int argc, char **argv)
 	};
 	char pending[NUMBER_LEN], expired[NUMBER_LEN];
 	struct target target;
-	int wheel;
 
 	options_parse(&argp, argc, argv, 0, &list);
 	target = target_resolve(&list.target);
-	wheel = target_open_or_fail(&target);
+	list.wheel = target_open_or_fail(&target);
 	output_bulk();
 	if (!list.json)
-		print_head();
-	print_all(&list, wheel);
+		print_head(&list);
+	print_all(&list);
 	if (!list.json)
 		printf("%s%s pending, %s expired%s\n", colour(stdout, DIM),
 		       number(pending, list.pending), number(expired, list.expired),
 		       colour(stdout, PLAIN));
-	close(wheel);
+	close(list.wheel);
 	return 0;
 }

@@ -109,6 +109,7 @@ refused 2 'give one of them' twheel stat --pid 1 --fd 3
 refused 2 'give both' twheel stat --output /tmp/x
 refused 2 'is pending or expired' twheel list --state idle
 refused 2 'use id, remaining' twheel list --sort size
+refused 2 'say which' twheel get
 refused 2 'at least 10ms' twheel watch --interval 1ms
 refused 2 'give a number' twheel-demo --connections 0
 refused 1 'has no wheel open' twheel list --pid $$
@@ -267,6 +268,22 @@ run twheel list --pid $holder --json --sort remaining --limit 1
 result $? "list --sort --limit: the one that is due next"
 run twheel list --pid $holder --within 100m --state pending --periodic --id 0-4
 has '^1 pending, 0 expired$' "list --within --state --periodic --id"
+run twheel list --pid $holder --where
+[ "$status" -eq 0 ] && [ "$(grep -Ec '^ +[34] .* [1-9] +[0-9]+ +[0-7] +0$' "$dir/out")" -eq 2 ]
+result $? "list --where: each is the first of its list, in an upper level"
+run twheel list --pid $holder --where --json
+[ "$(grep -c '"where":{"place":"slot","level":[1-9],.*"before":0,"filed_ns":[1-9][0-9]*}}$' "$dir/out")" -eq 2 ]
+result $? "list --where --json"
+run twheel get --pid $holder 3
+[ "$status" -eq 0 ] && grep -Eq '^  state +pending$' "$dir/out" &&
+	grep -Eq '^  left +5  expirations$' "$dir/out" && grep -Eq '^  level +[1-9]$' "$dir/out" &&
+	grep -Eq '^  filed for +(2h|1h59m)' "$dir/out"
+result $? "get tells all about a timer, and where it is"
+run twheel get --pid $holder 3 --json
+has '^\{"id":3,.*"where":\{"place":"slot",' "get --json"
+run twheel get --pid $holder 9
+has '^  state +idle$' "get of a timer that is not armed"
+refused 1 'out of its range' twheel get --pid $holder 70000
 fd=$(twheel stat --json | sed 's/.*"fd":\([0-9]*\).*/\1/')
 run twheel list --pid "$holder:$fd"
 has '^2 pending' "list --pid PID:FD"

@@ -19,6 +19,7 @@ static const struct verb {
 	{ "arm", verb_arm },
 	{ "watch", verb_watch },
 	{ "list", verb_list },
+	{ "get", verb_get },
 	{ "stat", verb_stat },
 	{ "features", verb_features },
 	{ "doctor", verb_doctor },
@@ -33,14 +34,15 @@ static const char doc[] =
 	"  arm DURATION...  arm timers and print each event as it comes\n"
 	"  watch            rates of a wheel, interval by interval\n"
 	"  list             the armed timers of a wheel\n"
+	"  get ID           all about one timer, and where in the wheel it is\n"
 	"  stat             the wheels that are open; with --pid all about one\n"
 	"  features         what this kernel's twheel can do\n"
 	"  doctor           why twheel does not work here, and what to type\n"
 	"  sim              a script of operations in simulated time, also as other systems\n"
 	"  demo             an idle-timeout server under load, judged\n"
 	"\n"
-	"A wheel belongs to the open file of a process.  watch, list and stat look at "
-	"one from outside and never take its events.\n"
+	"A wheel belongs to the open file of a process.  watch, list, get and stat look "
+	"at one from outside and never take its events.\n"
 	"\n"
 	"Each verb has --json, and `twheel VERB --help' tells its other options, with an "
 	"example.  Exit status: 0 done, 1 it failed, 2 the command line was wrong.";
@@ -61,8 +63,8 @@ static void choose(struct command *command, const char *name, int first)
 			return;
 		}
 	}
-	usage_error("%s: no such verb: use arm, watch, list, stat, features, doctor, sim or demo",
-		    name);
+	usage_error("%s: no such verb: use arm, watch, list, get, stat, features, "
+		    "doctor, sim or demo", name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -74,7 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		usage_error("say what to do: arm, watch, list, stat, features, doctor, sim or "
+		usage_error("say what to do: arm, watch, list, get, stat, features, doctor, sim or "
 			    "demo; see --help");
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -6,6 +6,7 @@
 int verb_arm(int argc, char **argv);
 int verb_watch(int argc, char **argv);
 int verb_list(int argc, char **argv);
+int verb_get(int argc, char **argv);
 int verb_stat(int argc, char **argv);
 int verb_features(int argc, char **argv);
 int verb_doctor(int argc, char **argv);

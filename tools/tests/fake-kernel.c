@@ -12,7 +12,8 @@
  * resolution than ticks of 4 ms.
  *
  * With FAKE_TIMERS=N any file is a wheel, which has that many timers to be listed, and counters
- * that are always the same.
+ * that are always the same.  Its timers stand in one list, the last one in front; FAKE=moving
+ * has each move away when its slot is sought, and FAKE=placeless tells of no slots.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -183,14 +184,57 @@ static const struct twheel_stats always = {
 	.unread = { [0] = 5, [23] = 5 },
 };
 
+static uint32_t fake_timers(void)
+{
+	const char *nr = getenv("FAKE_TIMERS");
+
+	return nr ? strtoul(nr, NULL, 10) : 0;
+}
+
 static int list(struct twheel_list *list)
 {
 	struct twheel_timer *to = (void *)(uintptr_t)list->timers;
-	const char *timers_nr = getenv("FAKE_TIMERS");
-	uint32_t nr = timers_nr ? strtoul(timers_nr, NULL, 10) : 0;
+	uint32_t nr = fake_timers();
 
 	for (list->done = 0; list->done < list->nr && list->cursor < nr; list->done++)
 		to[list->done] = listed(list->cursor++, nr);
+	return 0;
+}
+
+static int get(struct twheel_timer *timer)
+{
+	uint32_t nr = fake_timers();
+
+	if (timer->id >= CAPACITY)
+		return -ERANGE;
+	*timer = timer->id < nr ? listed(timer->id, nr) : (struct twheel_timer){ .id = timer->id };
+	return 0;
+}
+
+static int where(struct twheel_where *where)
+{
+	uint32_t nr = fake_timers(), id = where->id;
+	uint32_t before = nr - 1 - id;
+
+	if (tells("placeless"))
+		return -ENOTTY;
+	*where = (struct twheel_where){ .id = id, .generation = 1 };
+	if (id >= nr)
+		return 0;
+	where->filed = NSEC_PER_SEC * 8;
+	if (id % 10 == 3) {
+		where->place = TWHEEL_PLACE_DUE;
+	} else if (before > 64) {
+		where->place = TWHEEL_PLACE_BEHIND;
+		where->before = 64;
+		where->front = tells("moving") ? nr : id + 64;
+	} else {
+		where->place = TWHEEL_PLACE_SLOT;
+		where->level = 2;
+		where->slot = 77;
+		where->list = 5;
+		where->before = before;
+	}
 	return 0;
 }
 
@@ -221,6 +265,10 @@ static int call(unsigned long request, void *arg)
 		return 0;
 	case TWHEEL_IOC_LIST:
 		return list(arg);
+	case TWHEEL_IOC_GET:
+		return get(arg);
+	case TWHEEL_IOC_WHERE:
+		return where(arg);
 	case TWHEEL_IOC_STATS:
 		*(struct twheel_stats *)arg = getenv("FAKE_TIMERS") ? always : counters;
 		return 0;

@@ -170,9 +170,10 @@ struct twheel_features {
 	__aligned_u64	max_user_ring;
 };
 
-/* Wheels can have words; and an event ring. */
+/* Wheels can have words; and an event ring.  There is TWHEEL_IOC_WHERE. */
 #define TWHEEL_FEATURE_WORDS	(1ULL << 0)
 #define TWHEEL_FEATURE_RING	(1ULL << 1)
+#define TWHEEL_FEATURE_WHERE	(1ULL << 2)
 
 /**
  * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
@@ -596,6 +597,44 @@ struct twheel_trim {
 	__aligned_u64	freed;
 };
 
+/**
+ * struct twheel_where - where in the wheel a timer is (TWHEEL_IOC_WHERE)
+ * @id: in: the timer
+ * @generation: of its last arming.  In: if not 0, the one it must have
+ * @place: out: TWHEEL_PLACE_*
+ * @level: out: of the slot
+ * @slot: out: the slot's place in the ring of that level
+ * @list: out: of the slot
+ * @before: out: timers that stand before it in that list
+ * @front: out: with TWHEEL_PLACE_BEHIND: the timer that stands @before places in front of it
+ * @filed: out: by which time it is filed, ns of the wheel's clock: the first tick at or past its
+ *	deadline, or of a timer with a word, its promise
+ *
+ * For people who watch a wheel turn; no program needs it.  What does not apply is 0.  A timer that
+ * was moved to later stays in its slot until that is opened, and so @filed may lie behind the slot.
+ */
+struct twheel_where {
+	__u32		id;
+	__u32		generation;
+	__u32		place;
+	__u32		level;
+	__u32		slot;
+	__u32		list;
+	__u32		before;
+	__u32		front;
+	__aligned_u64	filed;
+};
+
+/*
+ * In no slot: not armed, or held by a read or a drain; in a slot; in a list of a slot, whose
+ * first timer is further away than one call looks, so that the place of @front tells which; in
+ * the queue of events.
+ */
+#define TWHEEL_PLACE_NONE	0U
+#define TWHEEL_PLACE_SLOT	1U
+#define TWHEEL_PLACE_BEHIND	2U
+#define TWHEEL_PLACE_DUE	3U
+
 /* Not in ioctl-number.rst yet; free there as of Linux 7.3. */
 #define TWHEEL_IOC_MAGIC	0xBB
 
@@ -610,5 +649,6 @@ struct twheel_trim {
 #define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_list)
 #define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x09, struct twheel_stats)
 #define TWHEEL_IOC_TRIM		_IOR(TWHEEL_IOC_MAGIC, 0x0a, struct twheel_trim)
+#define TWHEEL_IOC_WHERE	_IOWR(TWHEEL_IOC_MAGIC, 0x0b, struct twheel_where)
 
 #endif /* _UAPI_LINUX_TWHEEL_H */

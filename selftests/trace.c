@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tracepoints: each is there, and its fields say what has happened.  Read from an instance of
+ * tracefs of a test's own.
+ */
+#include "words_test.h"
+
+#define TRACEFS		"/sys/kernel/tracing"
+#define EVENTS		"/events/twheel"
+/* So much of a trace is looked at. */
+#define TRACE_SIZE	(1 << 20)
+
+static void __attribute__((constructor)) need_tracing(void)
+{
+	if (access(TRACEFS "/instances", F_OK))
+		ksft_exit_skip("no " TRACEFS ": this kernel does not trace, or none is mounted\n");
+	if (access(TRACEFS EVENTS, F_OK))
+		ksft_exit_skip("no " TRACEFS EVENTS ": this kernel traces no modules\n");
+	/* With tracepoints of its own, too, where the processor is emulated. */
+	if (getenv("TWHEEL_STORM"))
+		ksft_exit_skip("in a storm of signals a kernel may hang that patches its code\n");
+}
+
+FIXTURE(trace) {
+	char instance[64];
+	char *text;
+	struct shared shared;
+	int fd;
+};
+
+/* A file of the instance. */
+static const char *of(const char *instance, const char *file)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s%s", instance, file);
+	return path;
+}
+
+FIXTURE_SETUP(trace)
+{
+	memset(&self->shared, 0, sizeof(self->shared));
+	self->text = malloc(TRACE_SIZE);
+	ASSERT_NE(NULL, self->text);
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+	snprintf(self->instance, sizeof(self->instance), TRACEFS "/instances/twheel-%d", getpid());
+	ASSERT_EQ(0, mkdir(self->instance, 0700));
+	ASSERT_EQ(0, write_file(of(self->instance, EVENTS "/enable"), "1"));
+}
+
+FIXTURE_TEARDOWN(trace)
+{
+	close(self->fd);
+	if (self->shared.fd)
+		shared_close(&self->shared);
+	free(self->text);
+	/* The instance is busy as long as somebody reads it. */
+	write_file(of(self->instance, EVENTS "/enable"), "0");
+	rmdir(self->instance);
+}
+
+/* All that was traced so far. */
+static void trace_read(const char *instance, char *text)
+{
+	FILE *file = fopen(of(instance, "/trace"), "r");
+	size_t n = file ? fread(text, 1, TRACE_SIZE - 1, file) : 0;
+
+	text[n] = 0;
+	if (file)
+		fclose(file);
+}
+
+/* The number of a field of a line, which is -1 for a field that is not there. */
+static long long field(const char *line, const char *name)
+{
+	const char *end = strchr(line, '\n');
+	char key[32];
+	const char *at;
+
+	snprintf(key, sizeof(key), " %s=", name);
+	at = strstr(line, key);
+	return at && at < end ? strtoll(at + strlen(key), NULL, 10) : -1;
+}
+
+/* Has a line this text? */
+static bool has(const char *line, const char *text)
+{
+	const char *end = strchr(line, '\n'), *at = strstr(line, text);
+
+	return at && at < end;
+}
+
+/*
+ * The next line of an event behind a place in the text; of this wheel, unless that is 0.  NULL:
+ * there is none.
+ */
+static const char *next_line(const char *from, const char *event, __u64 wheel)
+{
+	char key[48];
+	const char *at = from;
+
+	snprintf(key, sizeof(key), ": %s:", event);
+	while ((at = strstr(at, key))) {
+		at += strlen(key) - 1;
+		if (strchr(at, '\n') && (!wheel || field(at, "wheel") == wheel))
+			return at;
+	}
+	return NULL;
+}
+
+/* How many lines of an event there are of a wheel. */
+static int lines(const char *text, const char *event, __u64 wheel)
+{
+	int n = 0;
+
+	while ((text = next_line(text, event, wheel)))
+		n++;
+	return n;
+}
+
+TEST_F(trace, all_have_a_format)
+{
+	static const char * const events[] = {
+		"twheel_timer_arm", "twheel_timer_cancel", "twheel_look", "twheel_timer_extend",
+		"twheel_timer_let_go", "twheel_cascade", "twheel_timer_move", "twheel_timer_expire",
+		"twheel_timer_stale", "twheel_timer_deliver", "twheel_hrtimer_start",
+		"twheel_hrtimer_fire",
+	};
+	char path[128], format[4096];
+	const char *late;
+
+	for (int i = 0; i < ARRAY_SIZE(events); i++) {
+		snprintf(path, sizeof(path), TRACEFS EVENTS "/%s/format", events[i]);
+		ASSERT_LT(0, read_file(path, format, sizeof(format))) {
+			TH_LOG("no %s", path);
+		}
+	}
+	/* A histogram of what may be negative would be one of something else. */
+	ASSERT_LT(0, read_file(TRACEFS EVENTS "/twheel_timer_deliver/format", format,
+			       sizeof(format)));
+	late = strstr(format, "field:u64 late_ns;");
+	ASSERT_NE(NULL, late);
+	EXPECT_TRUE(has(late, "size:8;\tsigned:0;"));
+}
+
+TEST_F(trace, arm_and_cancel)
+{
+	__u64 number = number_of(self->fd), base = now_ns() + HOUR;
+	struct twheel_op op = {
+		.deadline = base, .interval = 5 * SEC, .cookie = 0xfedcba9876543210, .id = 7,
+	};
+	const char *line;
+	__u64 slot;
+
+	ASSERT_EQ(0, wheel_arm(self->fd, &op));
+	ASSERT_EQ(0, arm_at(self->fd, 7, base + HOUR, 3));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 7));
+	ASSERT_EQ(TWHEEL_STATE_IDLE, wheel_cancel(self->fd, 7));
+	ASSERT_EQ(0, arm_at(self->fd, 7, 1, 4));
+	ASSERT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, 7));
+	trace_read(self->instance, self->text);
+	EXPECT_EQ(3, lines(self->text, "twheel_timer_arm", number));
+	EXPECT_EQ(2, lines(self->text, "twheel_timer_cancel", number));
+
+	line = next_line(self->text, "twheel_timer_arm", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(7, field(line, "id"));
+	EXPECT_EQ(1, field(line, "generation"));
+	EXPECT_TRUE(has(line, " cookie=18364758544493064720 "));
+	EXPECT_EQ(base, field(line, "deadline"));
+	EXPECT_GE(HOUR, field(line, "ahead_ns"));
+	EXPECT_LT(HOUR / 2, field(line, "ahead_ns"));
+	EXPECT_EQ(5 * SEC, field(line, "interval"));
+	EXPECT_EQ((base + MSEC - 1) / MSEC, field(line, "tick"));
+	EXPECT_EQ(3, field(line, "level"));
+	EXPECT_EQ((base + MSEC - 1) / MSEC >> 18 & 127, field(line, "slot"));
+	EXPECT_TRUE(has(line, " found=idle\n"));
+
+	/* Moved to later it stays where it is. */
+	slot = field(line, "slot");
+	line = next_line(line, "twheel_timer_arm", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(2, field(line, "generation"));
+	EXPECT_EQ((base + HOUR + MSEC - 1) / MSEC, field(line, "tick"));
+	EXPECT_EQ(3, field(line, "level"));
+	EXPECT_EQ(slot, field(line, "slot"));
+	EXPECT_TRUE(has(line, " found=pending\n"));
+	line = next_line(line, "twheel_timer_cancel", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(7, field(line, "id"));
+	EXPECT_EQ(2, field(line, "generation"));
+	EXPECT_EQ(base + HOUR, field(line, "deadline"));
+	EXPECT_TRUE(has(line, " found=pending\n"));
+
+	/* For a time that has passed: the arm is told before the event that it makes. */
+	line = next_line(line, "twheel_timer_arm", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(1, field(line, "deadline"));
+	EXPECT_EQ(0, field(line, "ahead_ns"));
+	EXPECT_EQ(0, field(line, "tick"));
+	line = next_line(line, "twheel_timer_expire", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(1, field(line, "overdue"));
+	EXPECT_EQ(0, field(line, "late_ns"));
+	line = next_line(line, "twheel_timer_cancel", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_TRUE(has(line, " found=expired\n"));
+}
+
+/* Behind others in its list, of which there are eight, a timer does not know its slot. */
+TEST_F(trace, moved_behind_others)
+{
+	__u64 base = now_ns() + HOUR;
+	const char *line = self->text;
+
+	ASSERT_EQ(0, arm_many(self->fd, 9, base, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 0, base + SEC, 0));
+	trace_read(self->instance, self->text);
+	for (int i = 0; i < 10; i++) {
+		line = next_line(line, "twheel_timer_arm", number_of(self->fd));
+		ASSERT_NE(NULL, line);
+		EXPECT_EQ(i < 9 ? 3 : -1, field(line, "level"));
+		EXPECT_EQ(i < 9 ? 0 : 1, field(line, "slot") < 0);
+	}
+}
+
+TEST_F(trace, drain_is_cancel)
+{
+	struct twheel_timer timers[4];
+
+	ASSERT_EQ(0, arm_many(self->fd, 3, now_ns() + HOUR, SEC));
+	ASSERT_EQ(3, list_all(self->fd, TWHEEL_IOC_DRAIN, timers, 4));
+	trace_read(self->instance, self->text);
+	EXPECT_EQ(3, lines(self->text, "twheel_timer_cancel", number_of(self->fd)));
+}
+
+/* What is told of an event is what its reader, and the wheel's statistics, say. */
+TEST_F(trace, expire_and_deliver)
+{
+	__u64 number = number_of(self->fd), base = now_ns() + 20 * MSEC;
+	struct twheel_event ev[4];
+	struct twheel_stats s;
+	const char *line, *expire;
+
+	ASSERT_EQ(0, arm_at(self->fd, 0, base, 11));
+	ASSERT_EQ(0, arm_at(self->fd, 1, base, 12));
+	ASSERT_EQ(0, arm_every(self->fd, 2, base, 10 * MSEC, 3));
+	/* All periods of the last have passed then. */
+	sleep_until(base + 60 * MSEC);
+	ASSERT_EQ(3, collect(self->fd, ev, 3));
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	trace_read(self->instance, self->text);
+	EXPECT_EQ(s.fired, lines(self->text, "twheel_timer_expire", number));
+	EXPECT_EQ(s.delivered, lines(self->text, "twheel_timer_deliver", number));
+	expire = self->text;
+	line = self->text;
+	for (int i = 0; i < 3; i++) {
+		line = next_line(line, "twheel_timer_deliver", number);
+		ASSERT_NE(NULL, line);
+		EXPECT_EQ(ev[i].id, field(line, "id"));
+		EXPECT_EQ(ev[i].generation, field(line, "generation"));
+		EXPECT_EQ(ev[i].cookie, field(line, "cookie"));
+		EXPECT_EQ(ev[i].deadline, field(line, "deadline"));
+		EXPECT_EQ(ev[i].fired - ev[i].deadline, field(line, "late_ns"));
+		EXPECT_EQ(ev[i].overruns, field(line, "overruns"));
+		EXPECT_EQ(0, field(line, "overdue"));
+		EXPECT_GE(s.max_unread, field(line, "unread_ns"));
+		/* They wait in the order in which they were found. */
+		expire = next_line(expire, "twheel_timer_expire", number);
+		ASSERT_NE(NULL, expire);
+		EXPECT_EQ(ev[i].id, field(expire, "id"));
+		EXPECT_EQ(ev[i].generation, field(expire, "generation"));
+		EXPECT_EQ(ev[i].deadline, field(expire, "deadline"));
+		EXPECT_EQ(field(line, "late_ns"), field(expire, "late_ns"));
+	}
+	EXPECT_LE(20 * MSEC, s.max_unread);
+}
+
+/*
+ * In a slot of level 1, which comes down for the first of them, and the others with it, each to its
+ * own slot.
+ */
+TEST_F(trace, cascade)
+{
+	__u64 number = number_of(self->fd), slot = 64 * MSEC;
+	__u64 base = (now_ns() / slot + 4) * slot + 5 * MSEC;
+	struct twheel_stats s;
+	struct twheel_event ev[4];
+	const char *line, *move;
+
+	/* One that is not in the slot is not counted with it. */
+	ASSERT_EQ(0, arm_at(self->fd, 50, base + HOUR, 0));
+	ASSERT_EQ(0, arm_many(self->fd, 3, base, 10 * MSEC));
+	ASSERT_EQ(3, collect(self->fd, ev, 3));
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	trace_read(self->instance, self->text);
+	line = next_line(self->text, "twheel_timer_arm", number);
+	ASSERT_NE(NULL, line);
+	line = next_line(line, "twheel_timer_arm", number);
+	ASSERT_NE(NULL, line);
+	ASSERT_EQ(1, field(line, "level"));
+	EXPECT_EQ(s.cascades, lines(self->text, "twheel_cascade", number));
+	EXPECT_EQ(s.moves, lines(self->text, "twheel_timer_move", number));
+	EXPECT_EQ(1, s.cascades);
+
+	line = next_line(self->text, "twheel_cascade", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(1, field(line, "level"));
+	EXPECT_EQ(base / slot % 128, field(line, "slot"));
+	EXPECT_EQ(3, field(line, "timers"));
+	move = line;
+	for (int i = 0; (move = next_line(move, "twheel_timer_move", number)); i++) {
+		__u64 tick = field(move, "tick");
+
+		EXPECT_EQ(1, field(move, "from_level"));
+		EXPECT_EQ(base / slot % 128, field(move, "from_slot"));
+		EXPECT_EQ(0, field(move, "level"));
+		EXPECT_EQ(tick % 128, field(move, "slot"));
+		EXPECT_EQ(base / MSEC + 10 * field(move, "id"), tick);
+	}
+}
+
+/* Of four timers of one tick a store pushes two back, and cancels one, before it comes. */
+TEST_F(trace, look)
+{
+	struct shared *s = &self->shared;
+	__u64 base, number;
+	struct twheel_event ev;
+	const char *line;
+
+	ASSERT_EQ(0, shared_open(s, 256, 0, 0));
+	number = number_of(s->fd);
+	base = (now_ns() / MSEC + 40) * MSEC;
+	for (int i = 0; i < 4; i++)
+		ASSERT_EQ(1, want(s, i, base));
+	ASSERT_EQ(0, want(s, 1, base + HOUR));
+	ASSERT_EQ(0, want(s, 2, base + 2 * HOUR));
+	cancel_by_store(s, 3);
+	if (now_ns() >= base)
+		SKIP(return, "this machine is too slow");
+	ASSERT_EQ(1, collect(s->fd, &ev, 1));
+	EXPECT_EQ(0, ev.id);
+	trace_read(self->instance, self->text);
+	line = next_line(self->text, "twheel_look", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(4, field(line, "timers"));
+	EXPECT_EQ(1, field(line, "due"));
+	EXPECT_EQ(2, field(line, "later"));
+	EXPECT_EQ(1, field(line, "cancelled"));
+	EXPECT_EQ(2, lines(self->text, "twheel_timer_extend", number));
+	line = self->text;
+	for (int i = 0; i < 2; i++) {
+		__u64 id, tick;
+
+		line = next_line(line, "twheel_timer_extend", number);
+		ASSERT_NE(NULL, line);
+		id = field(line, "id");
+		tick = field(line, "tick");
+		EXPECT_TRUE(id == 1 || id == 2);
+		EXPECT_EQ(base + id * HOUR, field(line, "deadline"));
+		EXPECT_EQ(id * HOUR, field(line, "by_ns"));
+		EXPECT_EQ((base + id * HOUR) / MSEC, tick);
+		EXPECT_EQ(3, field(line, "level"));
+		EXPECT_EQ(tick >> 18 & 127, field(line, "slot"));
+	}
+	ASSERT_EQ(1, lines(self->text, "twheel_timer_let_go", number));
+	EXPECT_EQ(3, field(next_line(self->text, "twheel_timer_let_go", number), "id"));
+}
+
+/* One that has its tick to itself is looked at by another way. */
+TEST_F(trace, look_at_a_lone_timer)
+{
+	struct shared *s = &self->shared;
+	__u64 base, number, limit;
+	const char *line;
+
+	ASSERT_EQ(0, shared_open(s, 256, 0, 0));
+	number = number_of(s->fd);
+	base = (now_ns() / MSEC + 40) * MSEC + MSEC / 2;
+	ASSERT_EQ(1, want(s, 9, base));
+	ASSERT_EQ(0, want(s, 9, base + HOUR));
+	if (now_ns() >= base)
+		SKIP(return, "this machine is too slow");
+	limit = base + NEVER_MS * MSEC;
+	do {
+		sleep_until(now_ns() + 10 * MSEC);
+		trace_read(self->instance, self->text);
+		line = next_line(self->text, "twheel_look", number);
+	} while (!line && now_ns() < limit);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(1, field(line, "timers"));
+	EXPECT_EQ(1, field(line, "later"));
+	line = next_line(self->text, "twheel_timer_extend", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(9, field(line, "id"));
+	EXPECT_EQ(base + HOUR, field(line, "deadline"));
+	EXPECT_LE(HOUR - MSEC, field(line, "by_ns"));
+	EXPECT_GE(HOUR + MSEC, field(line, "by_ns"));
+}
+
+/* An event that waits, and is pushed back by a store before it is read. */
+TEST_F(trace, stale)
+{
+	struct shared *s = &self->shared;
+	__u64 base, number;
+	struct twheel_event ev;
+	const char *line;
+
+	ASSERT_EQ(0, shared_open(s, 256, 0, 0));
+	number = number_of(s->fd);
+	base = now_ns() + 10 * MSEC;
+	ASSERT_EQ(1, want(s, 5, base));
+	ASSERT_TRUE(wait_expired(s->fd, 1));
+	__atomic_store_n(&s->word[5].deadline, base + HOUR, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(-EAGAIN, wheel_read(s->fd, &ev, 1));
+	trace_read(self->instance, self->text);
+	ASSERT_EQ(1, lines(self->text, "twheel_timer_stale", number));
+	line = next_line(self->text, "twheel_timer_stale", number);
+	EXPECT_EQ(5, field(line, "id"));
+	EXPECT_EQ(base, field(line, "deadline"));
+	EXPECT_EQ(0, lines(self->text, "twheel_timer_deliver", number));
+}
+
+/* The hrtimer of the clock is set to no later than the deadline's tick, and fires for it. */
+TEST_F(trace, hrtimer)
+{
+	__u64 base = now_ns() + 30 * MSEC;
+	struct twheel_event ev;
+	const char *line, *fire = NULL;
+
+	ASSERT_EQ(0, arm_at(self->fd, 0, base, 0));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	trace_read(self->instance, self->text);
+	for (line = self->text; (line = next_line(line, "twheel_hrtimer_start", 0));) {
+		__u64 expires = field(line, "expires");
+
+		if (!has(line, " clock=monotonic ") || expires < base || expires > base + MSEC)
+			continue;
+		for (fire = line; (fire = next_line(fire, "twheel_hrtimer_fire", 0));)
+			if (field(fire, "expires") == expires)
+				break;
+		if (fire)
+			break;
+	}
+	ASSERT_NE(NULL, fire);
+	EXPECT_TRUE(has(fire, " clock=monotonic "));
+	EXPECT_GE(now_ns() - base, field(fire, "late_ns"));
+	EXPECT_LE(0, field(fire, "late_ns"));
+}
+
+/* What needs no package: a histogram that the kernel keeps. */
+TEST_F(trace, histogram)
+{
+	char trigger[128], path[128], text[4096];
+	const char *at;
+
+	snprintf(trigger, sizeof(trigger), "%s" EVENTS "/twheel_timer_deliver/trigger",
+		 self->instance);
+	if (write_file(trigger, "hist:keys=late_ns.log2 if wheel == %llu",
+		       (unsigned long long)number_of(self->fd)))
+		SKIP(return, "no hist triggers: the kernel is built without CONFIG_HIST_TRIGGERS");
+	ASSERT_EQ(0, expire(self->fd, 5));
+	for (int i = 0; i < 5; i++) {
+		struct twheel_event ev;
+
+		ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	}
+	snprintf(path, sizeof(path), "%s" EVENTS "/twheel_timer_deliver/hist", self->instance);
+	ASSERT_LT(0, read_file(path, text, sizeof(text)));
+	at = strstr(text, "Hits: ");
+	ASSERT_NE(NULL, at);
+	EXPECT_EQ(5, atoi(at + strlen("Hits: ")));
+	EXPECT_EQ(0, write_file(trigger, "!hist:keys=late_ns.log2"));
+}
+
+TEST_HARNESS_MAIN

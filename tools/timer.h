@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What list and get tell of a timer. */
+#ifndef TWHEEL_TIMER_H
+#define TWHEEL_TIMER_H
+
+#include <json-c/json.h>
+#include <linux/twheel.h>
+
+const char *timer_state(const struct twheel_timer *timer);
+
+/* How often it expires still: "for ever", a number, or "-"; @buf has room for TIMER_LEFT_LEN. */
+#define TIMER_LEFT_LEN	16
+const char *timer_left(char *buf, const struct twheel_timer *timer);
+
+/*
+ * In which slot timer @id is, however many stand before it: @where->before counts all of them.  A
+ * timer that is moved meanwhile may be told of as it was.  Exits with one line if the module
+ * does not tell.
+ */
+void timer_where(int wheel, __u32 id, struct twheel_where *where);
+
+/* Add to @line all that is known; @where may be NULL. */
+void timer_json(struct json_object *line, const struct twheel_timer *timer,
+		const struct twheel_where *where);
+
+#endif
