@@ -34,7 +34,8 @@ help:
 	@echo '                    clang-tidy, the ABI, shellcheck, licences'
 	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS));'
 	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt;'
-	@echo '                    debug, debug-rt, kcsan, cover, which find mistakes (compiled once)'
+	@echo '                    debug, debug-rt, kcsan, cover, which find mistakes (compiled once);'
+	@echo '                    and for make check systems: packages and examples in whole systems'
 	@echo
 	@echo 'On this machine, natively:'
 	@echo '  make bench-wheel  measures the wheel by itself, and whole timers, beside heaps,'

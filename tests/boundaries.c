@@ -465,7 +465,6 @@ static void tick_desc(const u64 *tick, char *desc)
 KUNIT_ARRAY_PARAM(tick, tick_lengths, tick_desc);
 
 #define USEC	1000ULL
-#define MSEC	1000000ULL
 #define SEC	1000000000ULL
 #define DAY	(86400 * SEC)
 #define YEAR	(31556952 * SEC)

@@ -8,6 +8,9 @@
 
 #include "owner.h"
 
+/* ns */
+#define MSEC		1000000ULL
+
 /* Ids of a wheel under test. */
 #define CAPACITY	4096U
 
@@ -47,6 +50,7 @@ static void suite_exit(struct kunit *test)
 		return;
 	if (f->used)
 		wheel_destroy(&f->ts.wheel);
+	words_destroy(&f->ts);
 	kvfree(f);
 	test->priv = NULL;
 }

@@ -383,6 +383,79 @@ static void clock_day_hour_minute_and_second_hands(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take(w), 0);
 }
 
+/*
+ * The timer of docs/tour.md: the idle timeout of a session, 30 s, among 4,000. One comes each 8 ms,
+ * sends something after 10 s, and then goes silent.
+ */
+#define SESSIONS	4000U
+#define SESSION_EVERY	8U
+#define SESSION_SENDS	10000U
+#define SESSION_IDLE	(30000 * MSEC)
+
+/* A session has sent something: its timer is pushed back by a store. */
+static void session_sends(struct kunit *test, u32 id)
+{
+	struct fixture *f = test->priv;
+
+	WRITE_ONCE(word_of(&f->ts, id)->deadline, f->now + SESSION_IDLE);
+}
+
+/* Let sessions come and send, up to a time in ms, and read who has been silent for too long. */
+static void sessions_to(struct kunit *test, u64 ms)
+{
+	struct fixture *f = test->priv;
+
+	for (u64 at = f->now / MSEC + 1; at <= ms; at++) {
+		pass_to(test, at * MSEC);
+		while (read_id(test) != WHEEL_NIL)
+			;
+		if (at % SESSION_EVERY)
+			continue;
+		if (at / SESSION_EVERY < SESSIONS)
+			arm(test, at / SESSION_EVERY, f->now + SESSION_IDLE);
+		if (at > SESSION_SENDS && (at - SESSION_SENDS) / SESSION_EVERY < SESSIONS)
+			session_sends(test, (at - SESSION_SENDS) / SESSION_EVERY);
+	}
+}
+
+static void tour_of_an_idle_timeout(struct kunit *test)
+{
+	static const struct {
+		u64		ms;
+		struct span	is;
+	} seen[] = {
+		{ 10500, { 2, 28672, 32768 } },
+		{ 29990, { 2, 28672, 32768 } },
+		{ 30000, { 2, 36864, 40960 } },
+		{ 36840, { 2, 36864, 40960 } },
+		{ 36850, { 1, 40448, 40512 } },
+		{ 40447, { 1, 40448, 40512 } },
+		{ 40448, { 0, 40500, 40501 } },
+		{ 40499, { 0, 40500, 40501 } },
+	};
+	struct timers *ts = timers_start(test, 0, 64, MSEC, 0);
+	struct fixture *f = test->priv;
+	struct twheel_word *word;
+	/* Number 7 there; here the others are named by when they came, from 1 on. */
+	const u32 id = 0;
+
+	for (u32 i = 0; i < SESSIONS; i += WORDS_PER_PAGE)
+		KUNIT_ASSERT_TRUE(test, owner_add_words(ts, i));
+	word = word_of(ts, id);
+	sessions_to(test, 500);
+	arm(test, id, f->now + SESSION_IDLE);
+	for (unsigned int i = 0; i < ARRAY_SIZE(seen); i++) {
+		sessions_to(test, seen[i].ms);
+		if (!i)
+			session_sends(test, id);
+		KUNIT_EXPECT_EQ(test, word->promise, (i < 2 ? 30500 : 40500) * MSEC);
+		check_span(test, seen[i].ms, id, find_filed(&ts->wheel, id), seen[i].is);
+	}
+	KUNIT_EXPECT_EQ(test, pass_to(test, 40500 * MSEC), 1);
+	KUNIT_EXPECT_EQ(test, word->promise, 0);
+	KUNIT_EXPECT_EQ(test, read_id(test), id);
+}
+
 static struct kunit_case textbook_cases[] = {
 	KUNIT_CASE(twenty_slots_350_446_450_455_473),
 	KUNIT_CASE(twenty_slots_450_comes_down_level_by_level),
@@ -395,6 +468,7 @@ static struct kunit_case textbook_cases[] = {
 	KUNIT_CASE(hashed_many_rounds),
 	KUNIT_CASE(clock_50_minutes_and_45_seconds),
 	KUNIT_CASE(clock_day_hour_minute_and_second_hands),
+	KUNIT_CASE(tour_of_an_idle_timeout),
 	{}
 };
 
