@@ -162,7 +162,7 @@ course:
 
 grade:
 	@$(MAKE) -s -C tools build/twheel
-	@docs/course/course grade $(ANSWERS) $(CHAPTER)
+	@docs/course/course grade "$(ANSWERS)" $(CHAPTER)
 
 #
 # In a guest.
