@@ -320,7 +320,7 @@ int verb_list(int argc, char **argv)
 		       "each 64 timers that stand before one in its list.\n"
 		       "\n"
 		       "Example: the ten timers of process 1234 that are due next\n"
-		       "  twheel list --pid 1234 --sort remaining --limit 10",
+		       "  twheel list --pid 1234 --state pending --sort remaining --limit 10",
 	};
 	struct list list = {
 		.target = TARGET_OPTIONS_INIT,

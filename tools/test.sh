@@ -130,7 +130,8 @@ until_ok counts $holder pending 1
 for verb in $verbs; do
 	run twheel "$verb" --help
 	has "^Usage: twheel $verb \[OPTION" "twheel $verb --help"
-	sed -n "s/^  \(twheel $verb\( .*\)*\)$/\1/p" "$dir/out" | sed "s/1234/$holder/" >"$dir/example"
+	sed -n "s/^  \(\(printf .* | \)*twheel $verb\( .*\)*\)$/\1/p" "$dir/out" |
+		sed "s/1234/$holder/" >"$dir/example"
 	run sh -e "$dir/example"
 	# Whether all is well in this guest is what test-doctor.sh asks.
 	{ [ "$status" -eq 0 ] || [ "$verb" = doctor ]; } && [ -s "$dir/example" ] && [ -s "$dir/out" ]
