@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "array.h"
 #include "device.h"
 #include "output.h"
 #include "timer.h"
@@ -72,7 +73,9 @@ static struct json_object *where_json(const struct twheel_where *where)
 	};
 	struct json_object *object = json_new();
 
-	json_text(object, "place", places[where->place]);
+	/* A newer module may know other places. */
+	json_text(object, "place", places[where->place < ARRAY_SIZE(places) ? where->place :
+						  TWHEEL_PLACE_BEHIND]);
 	if (where->place == TWHEEL_PLACE_SLOT) {
 		json_number(object, "level", where->level);
 		json_number(object, "slot", where->slot);
