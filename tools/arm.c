@@ -153,7 +153,7 @@ static int open_wheel(const struct arm *arm)
 	int wheel = wheel_open(), err;
 
 	if (wheel < 0)
-		fail("%s", wheel_explain(wheel));
+		fail("%s", wheel_explain_open(wheel));
 	err = arm->setup ? wheel_setup(wheel, &setup) : 0;
 	if (err)
 		fail("set up the wheel: %s", wheel_explain(err));

@@ -20,10 +20,8 @@ int wheel_open(void)
 
 	if (wheel >= 0)
 		return wheel;
-	/* Only here ENOENT is about the device, not about a timer; and EPERM about a cgroup. */
-	if (errno == ENOENT)
-		return -ENODEV;
-	return errno == EPERM ? -EACCES : -errno;
+	/* Only here ENOENT is about the device, not about a timer. */
+	return errno == ENOENT ? -ENODEV : -errno;
 }
 
 int wheel_features(int wheel, struct twheel_features *features)
@@ -164,4 +162,9 @@ const char *wheel_explain(int err)
 	default:
 		return strerror(-err);
 	}
+}
+
+const char *wheel_explain_open(int err)
+{
+	return wheel_explain(err == -EPERM ? -EACCES : err);
 }

@@ -44,5 +44,7 @@ bool wheel_is(int fd);
 
 /* The plain sentence for a negative errno of the calls above. */
 const char *wheel_explain(int err);
+/* The same of wheel_open(), where EPERM is about a cgroup and not about what is asked for. */
+const char *wheel_explain_open(int err);
 
 #endif

@@ -134,7 +134,7 @@ int verb_features(int argc, char **argv)
 	options_parse(&argp, argc, argv, 0, &json);
 	wheel = wheel_open();
 	if (wheel < 0)
-		fail("%s", wheel_explain(wheel));
+		fail("%s", wheel_explain_open(wheel));
 	err = wheel_features(wheel, &features);
 	if (err)
 		fail("%s", wheel_explain(err));

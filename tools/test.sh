@@ -172,6 +172,12 @@ run twheel doctor --json
 	grep -qE '^\{"good":(true|false),"checks":\[\{"what":"kernel","verdict":"ok"' "$dir/out"
 result $? "doctor --json"
 
+# --- sim ---
+
+printf 'arm 1 450ms\nrun\n' >"$dir/script"
+run twheel sim --json --trace "$dir/script"
+has '"what":"expired","time_ns":450000000,' "sim --json"
+
 # --- features ---
 
 run twheel features
