@@ -185,15 +185,15 @@ function frame(time)
 	if (!playing)
 		return;
 	const end = performance.now() + 12;
-	let going = true;
+	/* To the end of the script; or, with time, until no timer is left. */
+	const goesOn = () => simulation.done < simulation.ops.length ||
+			     (target !== NEVER && simulation.timers().length && !simulation.stopped);
+	let going;
 
-	if ($("speed").dataset.end)
-		target = NEVER;
-	else
+	if (target !== NEVER)
 		target += BigInt(Math.round(Math.min(time - playing, 100) * Number($("speed").value) / 1000));
 	playing = time;
-	while ((going = simulation.done < simulation.ops.length || simulation.numbers().armed > 0n) &&
-	       performance.now() < end && simulation.step(target))
+	while ((going = goesOn()) && performance.now() < end && simulation.step(target))
 		;
 	follow();
 	if (!going || simulation.error)
@@ -205,8 +205,7 @@ function frame(time)
 
 function play(toTheEnd)
 {
-	$("speed").dataset.end = toTheEnd ? "1" : "";
-	target = simulation.now;
+	target = toTheEnd ? NEVER : simulation.now;
 	playing = performance.now();
 	$("play").textContent = "Pause";
 	requestAnimationFrame(frame);
@@ -335,7 +334,7 @@ function drawRing(level, numbers, timers, moved)
 		if (slots.size <= 24) {
 			const [x, y] = point((slot + .5) / size, 70).split(" ");
 
-			draw(svg, "text", { x, y: Number(y) + 4 }, ids.length > 2 ? `${ids.length}` : ids.join(","));
+			draw(svg, "text", { x, y: Number(y) + 4 }, ids.length > 2 ? `(${ids.length})` : ids.join(","));
 		}
 	}
 	draw(svg, "path", { class: "hand",
