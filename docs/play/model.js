@@ -74,8 +74,10 @@ function durationText(ns)
 			continue;
 		const fraction = (ns % UNITS[name]).toString().padStart(digits, "0");
 
-		text += ns / UNITS[name] + (ns % UNITS[name] ? "." + fraction.replace(/0+$/, "") : "") +
-			name;
+		text += ns / UNITS[name];
+		if (ns % UNITS[name])
+			text += "." + fraction.replace(/0+$/, "");
+		text += name;
 		break;
 	}
 	return text;
@@ -255,7 +257,7 @@ class Simulation {
 					    shape.slots, shape.levels, CAPACITY, shape.start);
 
 		if (result === BAD_SHAPE)
-			throw `${system} has no such shape: take another tick, or other slots or levels`;
+			throw `${system} has no such shape: take another tick, slots or levels`;
 		if (result)
 			throw "there is not enough memory";
 	}
@@ -328,7 +330,8 @@ class Simulation {
 		else if (result === REFUSED)
 			this.tell("refused", op, { operation: op.kind });
 		else if (result === BAD_ID)
-			this.error = `line ${op.line}: ${op.kind} ${op.id}: ids are below ${CAPACITY}`;
+			this.error = `line ${op.line}: ${op.kind} ${op.id}: ids are below ` +
+				     `${CAPACITY}`;
 		else if (result === STOPPED)
 			this.fail(op, "nothing goes on after stop: put it in front");
 		else if (result === TOO_LONG)
@@ -391,8 +394,8 @@ class Simulation {
 		}
 		if (op && end === NEVER) {
 			if (this.forEver.size && !this.stopped) {
-				this.fail(op, "a timer repeats for ever: say how long, as in run 1s, " +
-					      "or cancel it");
+				this.fail(op, "a timer repeats for ever: say how long, as in " +
+					      "run 1s, or cancel it");
 				return false;
 			}
 			if (!this.numbers().armed || this.next() === NEVER) {

@@ -13,7 +13,8 @@ const EXAMPLES = {
 	"timers come down": "arm 1 350ms\narm 2 450ms\nrun\n",
 	"idle timeouts": "arm 1 30s\narm 2 30s\narm 3 30s\nat 5s\ncancel 3\nat 10s\n" +
 			 "extend 1 30s\nat 20s\nextend 1 30s\nrun\n",
-	"a period": "arm 7 20ms every 20ms times 3\narm 8 5ms every 30ms\nat 100ms\ncancel 8\nrun\n",
+	"a period": "arm 7 20ms every 20ms times 3\narm 8 5ms every 30ms\n" +
+		    "at 100ms\ncancel 8\nrun\n",
 	"many levels": "arm 1 5ms\narm 2 70ms\narm 3 451ms\narm 4 5s\narm 5 10m\narm 6 3h\nrun\n",
 };
 const NUMBERS = ["inserts", "extends", "cancels", "refused", "moves", "passed", "wakeups", "empty",
@@ -42,7 +43,8 @@ function shapeOf()
 {
 	const count = (what, most) => $(what).value ? parseNumber(what, $(what).value, most) : 0;
 	const time = what => $(what).value ? parseTime(what, $(what).value) : 0n;
-	const shape = { tick: time("tick"), slots: count("slots", 4096), levels: count("levels", 16),
+	const shape = { tick: time("tick"), slots: count("slots", 4096),
+			levels: count("levels", 16),
 			start: $("start").value === "0" ? 0n : time("start") };
 
 	if (shape.tick > UNITS.s)
@@ -187,11 +189,13 @@ function frame(time)
 	const end = performance.now() + 12;
 	/* To the end of the script; or, with time, until no timer is left. */
 	const goesOn = () => simulation.done < simulation.ops.length ||
-			     (target !== NEVER && simulation.timers().length && !simulation.stopped);
+			     (target !== NEVER && !simulation.stopped &&
+			      simulation.timers().length);
 	let going;
 
 	if (target !== NEVER)
-		target += BigInt(Math.round(Math.min(time - playing, 100) * Number($("speed").value) / 1000));
+		target += BigInt(Math.round(Math.min(time - playing, 100) / 1000 *
+					    Number($("speed").value)));
 	playing = time;
 	while ((going = goesOn()) && performance.now() < end && simulation.step(target))
 		;
@@ -286,8 +290,9 @@ function levelSpan(numbers, level)
 function point(part, radius)
 {
 	const angle = 2 * Math.PI * part;
+	const x = 110 + radius * Math.sin(angle), y = 110 - radius * Math.cos(angle);
 
-	return `${(110 + radius * Math.sin(angle)).toFixed(2)} ${(110 - radius * Math.cos(angle)).toFixed(2)}`;
+	return `${x.toFixed(2)} ${y.toFixed(2)}`;
 }
 
 function arc(slot, size, radius)
@@ -323,7 +328,8 @@ function drawRing(level, numbers, timers, moved)
 	draw(svg, "title", {}, name);
 	draw(svg, "circle", { class: "ring", cx: 110, cy: 110, r: 90 });
 	for (let i = 0; size <= 128 && i < size; i++)
-		draw(svg, "path", { class: "tick", d: `M ${point(i / size, 82)} L ${point(i / size, 98)}` });
+		draw(svg, "path", { class: "tick",
+				    d: `M ${point(i / size, 82)} L ${point(i / size, 98)}` });
 	for (const e of moved)
 		if (e.from_level === level)
 			draw(svg, "path", { class: "left", d: arc(e.from_slot, size, 102) });
@@ -334,11 +340,13 @@ function drawRing(level, numbers, timers, moved)
 		if (slots.size <= 24) {
 			const [x, y] = point((slot + .5) / size, 70).split(" ");
 
-			draw(svg, "text", { x, y: Number(y) + 4 }, ids.length > 2 ? `(${ids.length})` : ids.join(","));
+			draw(svg, "text", { x, y: Number(y) + 4 },
+			     ids.length > 2 ? `(${ids.length})` : ids.join(","));
 		}
 	}
-	draw(svg, "path", { class: "hand",
-			    d: `M 110 110 L ${point(Number(simulation.now / span % BigInt(size)) / size, 80)}` });
+	const hand = Number(simulation.now / span % BigInt(size));
+
+	draw(svg, "path", { class: "hand", d: `M 110 110 L ${point(hand / size, 80)}` });
 	draw(svg, "text", { x: 110, y: 132 }, `level ${level}`);
 	draw(svg, "text", { x: 110, y: 146 }, `${size} × ${durationText(span)}`);
 }
@@ -351,7 +359,8 @@ function drawOrder(timers, name)
 	const row = p => tree ? Math.floor(Math.log2(p + 1)) : Math.floor(p / 8);
 	const x = p => tree ? 500 * (p + 2 - 2 ** row(p) - .5) / 2 ** row(p) : 30 + p % 8 * 62;
 	const height = 50 * (1 + Math.max(0, ...shown.map(t => row(t.where.position))));
-	const svg = draw($("picture"), "svg", { viewBox: `0 0 520 ${height}`, class: "order", role: "img" });
+	const svg = draw($("picture"), "svg",
+			 { viewBox: `0 0 520 ${height}`, class: "order", role: "img" });
 
 	svg.style.maxWidth = "48rem";
 	draw(svg, "title", {}, `${timers.length} timers in ${tree ? "a heap" : "a row"}`);
@@ -359,9 +368,10 @@ function drawOrder(timers, name)
 		const cx = x(p), cy = 50 * row(p) + 20, parent = (p - 1) >> 1;
 
 		if (tree && p)
-			draw(svg, "path", { class: "edge",
-					    d: `M ${cx} ${cy - 16} L ${x(parent)} ${50 * row(parent) + 36}` });
-		draw(svg, "rect", { class: "box", x: cx - 28, y: cy - 16, width: 56, height: 32, rx: 4 });
+			draw(svg, "line", { class: "edge", x1: cx, y1: cy - 16, x2: x(parent),
+					    y2: 50 * row(parent) + 36 });
+		draw(svg, "rect", { class: "box", x: cx - 28, y: cy - 16, width: 56, height: 32,
+				    rx: 4 });
 		draw(svg, "text", { x: cx, y: cy - 2 }, id);
 		draw(svg, "text", { x: cx, y: cy + 11 }, durationText(deadline_ns));
 	}
@@ -408,7 +418,8 @@ function drawTimeline(timers)
 		if (seen.has(key))
 			return;
 		seen.add(key);
-		draw($("timeline"), "line", { class: `t t-${kind}`, x1: x(time), x2: x(time), y1, y2 });
+		draw($("timeline"), "line",
+		     { class: `t t-${kind}`, x1: x(time), x2: x(time), y1, y2 });
 	};
 
 	$("timeline").textContent = "";
@@ -438,16 +449,20 @@ function placeText(where)
 		return `in the queue, position ${where.position}`;
 	if (where.place === "order")
 		return `position ${where.position}`;
-	return `level ${where.level} (slots of ${durationText(where.span_ns)}), slot ${where.slot}, ` +
-	       `position ${where.position}` +
-	       (where.rounds ? `, ${where.rounds} round${where.rounds === 1n ? "" : "s"} left` : "");
+	const rounds = where.rounds === 1n ? "round" : "rounds";
+
+	return `level ${where.level} (slots of ${durationText(where.span_ns)}), ` +
+	       `slot ${where.slot}, position ${where.position}` +
+	       (where.rounds ? `, ${where.rounds} ${rounds} left` : "");
 }
 
 function lateText(e)
 {
 	if (e.time_ns > e.deadline_ns)
 		return `${durationText(e.time_ns - e.deadline_ns)} late`;
-	return e.time_ns < e.deadline_ns ? `${durationText(e.deadline_ns - e.time_ns)} early` : "on time";
+	if (e.time_ns < e.deadline_ns)
+		return `${durationText(e.deadline_ns - e.time_ns)} early`;
+	return "on time";
 }
 
 function eventText(e)
@@ -458,7 +473,8 @@ function eventText(e)
 	case "woken":
 		return `${at}woken`;
 	case "placed":
-		return `${at}timer ${e.id} is due ${durationText(e.deadline_ns)}, ${placeText(e.where)}`;
+		return `${at}timer ${e.id} is due ${durationText(e.deadline_ns)}, ` +
+		       placeText(e.where);
 	case "moved":
 		return `${at}timer ${e.id} moved from level ${e.from_level}, slot ${e.from_slot} to ` +
 		       placeText(e.where);

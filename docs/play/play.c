@@ -36,9 +36,6 @@ static struct sim *s;
 
 #define WASM_PAGE	65536UL
 
-/* The linker says where the program's own memory ends. */
-extern char __heap_base;
-
 void *memset(void *to, int byte, size_t size)
 {
 	char *p = to;
@@ -58,12 +55,12 @@ void *memcpy(void *to, const void *from, size_t size)
 	return to;
 }
 
-/* What was never used is zero. */
+/* Behind the program's own; what was never used is zero. */
 void *sim_alloc(size_t size, size_t align)
 {
 	static size_t end;
-	size_t begin = ((end ? end : (size_t)&__heap_base) + align - 1) & ~(align - 1);
 	size_t there = __builtin_wasm_memory_size(0) * WASM_PAGE;
+	size_t begin = ((end ? end : there) + align - 1) & ~(align - 1);
 
 	if (size > SIZE_MAX - begin - WASM_PAGE)
 		return NULL;
@@ -172,7 +169,7 @@ void play_timers(void)
 	}
 }
 
-#define TELL(of, field)	page_number(#field, (of)->field)
+#define TELL(of, name)	page_number(#name, (of)->name)
 
 /*
  * Tell of the shape and of all counters but those of memory: pointers have half the size here, so

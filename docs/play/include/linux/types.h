@@ -9,5 +9,6 @@ typedef uint64_t __u64;
 typedef int32_t __s32;
 typedef int64_t __s64;
 
-#define __aligned_u64	__u64 __attribute__((aligned(8)))
-#define __aligned_s64	__s64 __attribute__((aligned(8)))
+/* A word of 64 bits is aligned in WebAssembly. */
+#define __aligned_u64	__u64
+#define __aligned_s64	__s64
