@@ -17,8 +17,11 @@ const EXAMPLES = {
 		    "at 100ms\ncancel 8\nrun\n",
 	"many levels": "arm 1 5ms\narm 2 70ms\narm 3 451ms\narm 4 5s\narm 5 10m\narm 6 3h\nrun\n",
 };
-const NUMBERS = ["inserts", "extends", "cancels", "refused", "moves", "passed", "wakeups", "empty",
-		 "expired", "early", "armed", "armed_max"];
+/* Counters, and what they are called here. */
+const NUMBERS = { inserts: "inserts", extends: "extends", cancels: "cancels", refused: "refused",
+		  moves: "moves", passed: "passed", wakeups: "wake-ups", empty: "empty wake-ups",
+		  expired: "expired", early: "early", armed: "armed",
+		  armed_max: "armed, the most" };
 /* A state that takes longer than so many ms to come to is not waited for. */
 const PATIENCE = 4000;
 
@@ -35,6 +38,12 @@ function draw(parent, name, attributes, text)
 		element.textContent = text;
 	parent.append(element);
 	return element;
+}
+
+/* Element of HTML, with a text that brings no others into the page. */
+function make(name, text)
+{
+	return Object.assign(document.createElement(name), { textContent: text });
 }
 
 /* States */
@@ -393,10 +402,8 @@ function drawPicture(numbers, timers)
 	if (!slotted)
 		drawOrder(timers, simulation.name);
 	if (queue.length) {
-		const line = document.createElement("p");
-
-		line.textContent = `In the queue: ${queue.slice(0, 50).map(t => t.id).join(", ")}`;
-		$("picture").append(line);
+		$("picture").append(make("p", "In the queue: " +
+					 queue.slice(0, 50).map(t => t.id).join(", ")));
 	}
 }
 
@@ -476,8 +483,8 @@ function eventText(e)
 		return `${at}timer ${e.id} is due ${durationText(e.deadline_ns)}, ` +
 		       placeText(e.where);
 	case "moved":
-		return `${at}timer ${e.id} moved from level ${e.from_level}, slot ${e.from_slot} to ` +
-		       placeText(e.where);
+		return `${at}timer ${e.id} moved from level ${e.from_level}, ` +
+		       `slot ${e.from_slot} to ${placeText(e.where)}`;
 	case "expired":
 		return `${at}timer ${e.id} expired ${lateText(e)}`;
 	case "missed":
@@ -491,12 +498,7 @@ function eventText(e)
 
 function cells(row, name, texts)
 {
-	for (const text of texts) {
-		const cell = document.createElement(name);
-
-		cell.textContent = text;
-		row.append(cell);
-	}
+	row.append(...texts.map(text => make(name, text)));
 	return row;
 }
 
@@ -519,9 +521,8 @@ function numberRows(numbers)
 	return [["system", ...both.map(([s]) => s.name)],
 		["tick", ...both.map(([, n]) => durationText(n.tick))],
 		["slots", ...both.map(([, n]) => n.slots || "none")],
-		...NUMBERS.map(name => [name.replace("wakeups", "wake-ups").replace("empty", "empty wake-ups")
-					    .replace("armed_max", "armed, the most"),
-					...both.map(([, n]) => n[name])]),
+		...Object.entries(NUMBERS).map(([name, text]) =>
+			[text, ...both.map(([, n]) => n[name])]),
 		["lateness, the most", ...both.map(([, n]) => durationText(n.late_max))],
 		["lateness, the mean", ...both.map(([, n]) => durationText(mean(n)))]];
 }
@@ -541,7 +542,8 @@ function render()
 {
 	if (!simulation)
 		return;
-	const numbers = simulation.numbers(), timers = simulation.timers(), next = simulation.next();
+	const numbers = simulation.numbers(), timers = simulation.timers();
+	const next = simulation.next();
 	const newest = simulation.events.slice(-14).reverse();
 	const over = simulation.done === simulation.ops.length && !timers.length;
 
@@ -558,7 +560,7 @@ function render()
 	$("events").textContent = "";
 	$("events").setAttribute("start", simulation.events.length);
 	for (const e of newest)
-		$("events").append(Object.assign(document.createElement("li"), { textContent: eventText(e) }));
+		$("events").append(make("li", eventText(e)));
 	if (simulation.error)
 		show(simulation.error);
 	speak((newest.length ? eventText(newest[0]) : "Nothing has happened yet") +
@@ -612,8 +614,8 @@ function listen()
 	addEventListener("hashchange", followLink);
 	/* Not where a key means something already. */
 	addEventListener("keydown", event => {
-		if (!keys[event.key] || event.target.closest("input, select, textarea, button, a") ||
-		    event.ctrlKey || event.altKey || event.metaKey)
+		if (!keys[event.key] ||
+		    event.target.closest("input, select, textarea, button, a") || event.ctrlKey || event.altKey || event.metaKey)
 			return;
 		event.preventDefault();
 		keys[event.key]();

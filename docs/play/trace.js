@@ -4,9 +4,9 @@
  *
  *	node trace.js PAGE START SCRIPT
  *
- * It prints what twheel sim --trace --json does, of one system after the other, but for the counters
- * of memory; from the page as it was built.  Time passes in pieces, as in a browser that draws
- * frames.
+ * It prints what twheel sim --trace --json does, of one system after the other, but for the
+ * counters of memory; from the page as it was built.  Time passes in pieces, as in a browser that
+ * draws frames.
  */
 "use strict";
 
@@ -14,8 +14,8 @@ const fs = require("fs");
 const [page, start, script] = process.argv.slice(2);
 const html = fs.readFileSync(page, "utf8");
 const part = id => html.match(new RegExp(`<script id="${id}"[^>]*>(.*?)</script>`, "s"))[1];
-const model = new Function(part("model") +
-			   "return { Simulation, parseScript, parseDuration, systemsOf, traceLines };")();
+const model = new Function(`${part("model")}
+	return { Simulation, parseScript, parseDuration, systemsOf, traceLines };`)();
 const module_ = new WebAssembly.Module(Buffer.from(part("wasm"), "base64"));
 
 const systems = model.systemsOf(module_);
