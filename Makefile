@@ -69,6 +69,7 @@ help:
 	@echo '                    writes the figures of docs/bench.json into README'
 	@echo '  make course CHAPTER=3, make grade ANSWERS=FILE'
 	@echo '                    an exercise of docs/course: what happens? And marks the answers'
+	@echo '  make play         the wheel in a browser: a page, build/play/index.html'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
 	@echo '  make distclean    also the cache: $(CACHE)'
@@ -164,6 +165,11 @@ grade:
 	@$(MAKE) -s -C tools build/twheel
 	@docs/course/course grade "$(ANSWERS)" $(CHAPTER)
 
+play:
+	@vm/deps play
+	@$(MAKE) -s -C docs/play
+	@echo 'Open build/play/index.html in a browser.'
+
 #
 # In a guest.
 #
@@ -207,6 +213,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm selftests abi-update figures-update fuzz course grade demo check \
+	uninstall deb rpm selftests abi-update figures-update fuzz course grade play demo check \
 	example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean
