@@ -169,8 +169,6 @@ void play_timers(void)
 	}
 }
 
-#define TELL(of, name)	page_number(#name, (of)->name)
-
 /*
  * Tell of the shape and of all counters but those of memory: pointers have half the size here, so
  * they would be others than in the kernel.
@@ -181,23 +179,23 @@ void play_numbers(void)
 	const struct sim_shape *shape = sim_shape(s);
 	const struct sim_counters *c = sim_counters(s);
 
-	TELL(shape, tick);
-	TELL(shape, slots);
-	TELL(shape, levels);
-	TELL(c, inserts);
-	TELL(c, extends);
-	TELL(c, cancels);
-	TELL(c, refused);
-	TELL(c, moves);
-	TELL(c, passed);
-	TELL(c, wakeups);
-	TELL(c, empty);
-	TELL(c, expired);
-	TELL(c, early);
-	TELL(c, armed);
-	TELL(c, armed_max);
-	TELL(c, late_max);
-	TELL(c, late_sum);
+	page_number("tick", shape->tick);
+	page_number("slots", shape->slots);
+	page_number("levels", shape->levels);
+	page_number("inserts", c->inserts);
+	page_number("extends", c->extends);
+	page_number("cancels", c->cancels);
+	page_number("refused", c->refused);
+	page_number("moves", c->moves);
+	page_number("passed", c->passed);
+	page_number("wakeups", c->wakeups);
+	page_number("empty", c->empty);
+	page_number("expired", c->expired);
+	page_number("early", c->early);
+	page_number("armed", c->armed);
+	page_number("armed_max", c->armed_max);
+	page_number("late_max", c->late_max);
+	page_number("late_sum", c->late_sum);
 }
 
 EXPORT(note)
