@@ -68,6 +68,8 @@ help:
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
 	@echo '                    writes the figures of docs/bench.json into README'
+	@echo '  make course CHAPTER=3, make grade ANSWERS=FILE'
+	@echo '                    an exercise of docs/course: what happens? And marks the answers'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
 	@echo '  make distclean    also the cache: $(CACHE)'
@@ -154,6 +156,18 @@ fuzz:
 	@vm/deps fuzz
 	@$(MAKE) --no-print-directory -C tests fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
 
+# The exercises of docs/course, with the twheel of this tree.
+ANSWERS ?= docs/course/answers.txt
+course grade: export PATH := $(CURDIR)/tools/build:$(PATH)
+
+course:
+	@$(MAKE) -s -C tools build/twheel
+	@docs/course/course show $(CHAPTER)
+
+grade:
+	@$(MAKE) -s -C tools build/twheel
+	@docs/course/course grade "$(ANSWERS)" $(CHAPTER)
+
 #
 # In a guest.
 #
@@ -197,6 +211,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch selftests abi-update figures-update fuzz demo check example \
-	torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
+	uninstall deb rpm arch selftests abi-update figures-update fuzz course grade demo check \
+	example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean
