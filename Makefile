@@ -63,6 +63,7 @@ help:
 	@echo '  make uninstall    removes what these three have installed'
 	@echo '  make deb          Debian packages of all, into build/deb'
 	@echo '  make rpm          the same for Fedora and its relatives, into build/rpm'
+	@echo '  make arch         the same for Arch Linux, into build/arch'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
@@ -136,6 +137,9 @@ deb:
 
 rpm:
 	@rpm/build build/rpm
+
+arch:
+	@arch/build build/arch
 
 selftests:
 	@vm/deps tools source
@@ -213,6 +217,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm selftests abi-update figures-update fuzz course grade play demo check \
+	uninstall deb rpm arch selftests abi-update figures-update fuzz course grade play demo check \
 	example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean
