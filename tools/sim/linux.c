@@ -3,11 +3,10 @@
  * The wheel of Linux since 4.8, which does not cascade.
  *
  * Eight levels of 64 slots, as where HZ is 100 (with more there are nine); a slot of level n is 8^n
- * ticks.  A timer goes to the level that suits
- * how far off it is, into the first slot that begins behind its deadline, and comes when that slot
- * does: on level 0 up to a tick late, above that up to an eighth of its timeout.  (The levels
- * begin at 63 slots of the level below, so it is 8/63, at the very most; and a tick more for each
- * time that is rounded to one.)  Nothing is ever moved.
+ * ticks.  A timer goes to the level that suits how far off it is, into the first slot that begins
+ * behind its deadline, and comes when that slot does: on level 0 up to a tick late, above that up
+ * to an eighth of its timeout.  (The levels begin at 63 slots of the level below, so it is 8/63, at
+ * the very most; and a tick more for each time that is rounded to one.)  Nothing is ever moved.
  *
  * What is further off than the last level reaches comes as late as that can tell, which is too
  * early.
