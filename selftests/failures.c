@@ -850,7 +850,7 @@ FIXTURE_TEARDOWN(call)
 	write_file(PARAMETERS "max_user_timers", "%lld", self->timers);
 }
 
-TEST_F_TIMEOUT(call, every_failure, 170)
+TEST_F(call, every_failure)
 {
 	struct subject *s = self->s;
 	unsigned int n;
@@ -1154,7 +1154,7 @@ FIXTURE_TEARDOWN(load)
 	}
 }
 
-TEST_F_TIMEOUT(load, all_that_must_come_comes, 60)
+TEST_F(load, all_that_must_come_comes)
 {
 	void *(*const run[])(void *) = {
 		arm_under_load, arm_under_load, read_under_load, open_under_load,

@@ -1296,7 +1296,7 @@ FIXTURE_TEARDOWN(programs)
 		world_restore(&self->world);
 }
 
-TEST_F_TIMEOUT(programs, harm_nobody, 170)
+TEST_F(programs, harm_nobody)
 {
 	const char *what = try_programs(1, 0, 4, 3000, self->tally, false);
 

@@ -854,7 +854,7 @@ TEST_F(consumers, edge_comes_when_anothers_call_fills_the_ring)
  * One thread calls all the time, and another sleeps in poll(): it is woken, whether
  * softirq or the call has found the timer due.
  */
-TEST_F_TIMEOUT(consumers, poll_wakes_when_anothers_call_fills_the_ring, 120)
+TEST_F(consumers, poll_wakes_when_anothers_call_fills_the_ring)
 {
 	struct twheel_entry entry;
 	struct caller poller;
@@ -980,7 +980,7 @@ static int signals_begin(__u64 period, int flags)
 	return 0;
 }
 
-TEST_F_TIMEOUT(signals, progress_is_kept, 120)
+TEST_F(signals, progress_is_kept)
 {
 	struct twheel_timer t = {};
 	struct twheel_list l = {
@@ -1016,7 +1016,7 @@ TEST_F_TIMEOUT(signals, progress_is_kept, 120)
 }
 
 /* What the errno table says of a call that was interrupted. */
-TEST_F_TIMEOUT(signals, interrupted_call_has_moved_on, 120)
+TEST_F(signals, interrupted_call_has_moved_on)
 {
 	struct twheel_timer t = {};
 	struct twheel_list l = {

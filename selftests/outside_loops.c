@@ -120,7 +120,7 @@ static int fill(struct shared *s, __u32 ring_entries, __u64 deadline)
 /* It wants to run twenty times as often; a host that is busy is no excuse for 0. */
 #define GAVE_WAY(self)	((self)->took / (20 * MSEC) <= (self)->beats)
 
-TEST_F_TIMEOUT(millions, poll_over_stale_events_gives_way, 300)
+TEST_F(millions, poll_over_stale_events_gives_way)
 {
 	struct twheel_event ev = {};
 	int revents = 0;
@@ -135,7 +135,7 @@ TEST_F_TIMEOUT(millions, poll_over_stale_events_gives_way, 300)
 	EXPECT_EQ(MILLIONS - 1, ev.id);
 }
 
-TEST_F_TIMEOUT(millions, read_over_stale_events_gives_way, 300)
+TEST_F(millions, read_over_stale_events_gives_way)
 {
 	struct twheel_event ev = {};
 
@@ -148,7 +148,7 @@ TEST_F_TIMEOUT(millions, read_over_stale_events_gives_way, 300)
 	EXPECT_EQ(MILLIONS - 1, ev.id);
 }
 
-TEST_F_TIMEOUT(millions, read_that_may_not_wait_gives_way, 300)
+TEST_F(millions, read_that_may_not_wait_gives_way)
 {
 	struct twheel_event ev = {};
 	int ret = 0;
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(millions, read_that_may_not_wait_gives_way, 300)
 }
 
 /* Behind a ring that is full, these are found when it has room again. */
-TEST_F_TIMEOUT(millions, submit_over_stale_events_gives_way, 300)
+TEST_F(millions, submit_over_stale_events_gives_way)
 {
 	struct twheel_entry entry = {};
 	__u32 seen = 0;
@@ -180,7 +180,7 @@ TEST_F_TIMEOUT(millions, submit_over_stale_events_gives_way, 300)
 	EXPECT_EQ(MILLIONS - 1, entry.id);
 }
 
-TEST_F_TIMEOUT(millions, looking_for_a_free_id_gives_way, 300)
+TEST_F(millions, looking_for_a_free_id_gives_way)
 {
 	struct twheel_op op = { .deadline = 1, .id = TWHEEL_ID_ANY };
 	__u64 far = now_ns() + HOUR;
@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(millions, looking_for_a_free_id_gives_way, 300)
 	EXPECT_EQ(MILLIONS / 3, op.id);
 }
 
-TEST_F_TIMEOUT(millions, list_and_drain_give_way, 300)
+TEST_F(millions, list_and_drain_give_way)
 {
 	struct twheel_timer t;
 	__u64 far = now_ns() + HOUR;
@@ -249,7 +249,7 @@ static int signals_begin(__u64 period, timer_t *timer)
 /* Each signal may end a call; ten times as many have come if some did not. */
 #define HEARD_SIGNALS(self, interrupted)	((self)->took / (50 * MSEC) <= (interrupted))
 
-TEST_F_TIMEOUT(millions, poll_over_stale_events_hears_signals, 300)
+TEST_F(millions, poll_over_stale_events_hears_signals)
 {
 	struct pollfd p = { .events = POLLIN };
 	unsigned int interrupted = 0;
@@ -276,7 +276,7 @@ TEST_F_TIMEOUT(millions, poll_over_stale_events_hears_signals, 300)
 		TH_LOG("interrupted %u times in %llu ms", interrupted, self->took / MSEC);
 }
 
-TEST_F_TIMEOUT(millions, read_over_stale_events_hears_signals, 300)
+TEST_F(millions, read_over_stale_events_hears_signals)
 {
 	struct twheel_event ev = {};
 	unsigned int interrupted = 0;
@@ -402,7 +402,7 @@ FIXTURE_TEARDOWN(sleeper)
 	waitpid(self->pid, NULL, 0);
 }
 
-TEST_F_TIMEOUT(sleeper, whoever_computes_keeps_the_processor, 300)
+TEST_F(sleeper, whoever_computes_keeps_the_processor)
 {
 	__u64 after = compute_most();
 
@@ -411,7 +411,7 @@ TEST_F_TIMEOUT(sleeper, whoever_computes_keeps_the_processor, 300)
 	EXPECT_LE(self->before / 4, after);
 }
 
-TEST_F_TIMEOUT(sleeper, whoever_else_sleeps_wakes_in_time, 300)
+TEST_F(sleeper, whoever_else_sleeps_wakes_in_time)
 {
 	__u64 until, passed, worst = now_ns() - self->due;
 	int i;
@@ -534,7 +534,7 @@ FIXTURE_TEARDOWN(watched)
 	waitpid(self->pid, NULL, 0);
 }
 
-TEST_F_TIMEOUT(watched, whoever_computes_keeps_the_processor, 300)
+TEST_F(watched, whoever_computes_keeps_the_processor)
 {
 	__u64 after = compute_most();
 

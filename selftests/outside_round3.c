@@ -32,7 +32,7 @@ FIXTURE_TEARDOWN(drain)
 	shared_close(&self->s);
 }
 
-TEST_F_TIMEOUT(drain, that_meets_a_store_wakes_who_reads, 120)
+TEST_F(drain, that_meets_a_store_wakes_who_reads)
 {
 	struct caller drain = {
 		.call = call_drain, .fd = self->s.fd, .memory = self->held.page, .nr = 1,
@@ -194,7 +194,7 @@ static void take_the_processor(void)
 	_exit(0);
 }
 
-TEST_F_TIMEOUT(rt, a_lock_whose_holder_is_preempted_holds_up_nobody, 120)
+TEST_F(rt, a_lock_whose_holder_is_preempted_holds_up_nobody)
 {
 	__u64 most = 0, end, start;
 	int fd;

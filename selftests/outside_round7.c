@@ -770,7 +770,7 @@ FIXTURE_TEARDOWN(rt)
  * On PREEMPT_RT who wakes has to wait for the lock of the wait queue, which the program that
  * owns the wheel can hold up.  That makes its wake-ups dearer, and not free.
  */
-TEST_F_TIMEOUT(rt, who_holds_up_a_wake_up_pays_for_it, 120)
+TEST_F(rt, who_holds_up_a_wake_up_pays_for_it)
 {
 	const struct rlimit files = { WATCHED_BY + 100, WATCHED_BY + 100 };
 	struct epoll_event event = { .events = EPOLLIN };

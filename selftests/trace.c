@@ -238,7 +238,8 @@ TEST_F(trace, drain_is_cancel)
 /* What is told of an event is what its reader, and the wheel's statistics, say. */
 TEST_F(trace, expire_and_deliver)
 {
-	__u64 number = number_of(self->fd), base = now_ns() + 20 * MSEC;
+	/* Far enough ahead that all are armed before, on a slow kernel too. */
+	__u64 number = number_of(self->fd), base = now_ns() + 500 * MSEC;
 	struct twheel_event ev[4];
 	struct twheel_stats s;
 	const char *line, *expire;
@@ -284,7 +285,7 @@ TEST_F(trace, expire_and_deliver)
 TEST_F(trace, cascade)
 {
 	__u64 number = number_of(self->fd), slot = 64 * MSEC;
-	__u64 base = (now_ns() / slot + 4) * slot + 5 * MSEC;
+	__u64 base = (now_ns() / slot + 16) * slot + 5 * MSEC;
 	struct twheel_stats s;
 	struct twheel_event ev[4];
 	const char *line, *move;
