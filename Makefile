@@ -3,9 +3,8 @@
 # What a person types. How the module is built is in Kbuild, how a kernel is
 # booted for tests in vm/.
 
-# The kernels `make check` boots; the first one serves demo, bench and shell.
-KERNELS ?= 6.1
-KERNEL := $(firstword $(KERNELS))
+# For demo, bench, shell and static.
+KERNEL ?= 6.1
 
 # The running kernel's headers, for `make` and `make load`.
 KDIR ?= /lib/modules/$(shell uname -r)/build
@@ -18,7 +17,13 @@ all: module tools
 help:
 	@echo 'In a virtual machine (installs what is missing, says so first):'
 	@echo '  make demo         an epoll server with its idle timeouts in /dev/twheel'
-	@echo '  make check        all tests; the last line is the sum'
+	@echo '  make check        the tests that need no compiled kernel, in 5 minutes; the last line'
+	@echo '                    is the sum'
+	@echo '  make check LANES=list'
+	@echo '                    prints the lanes, groups of tests that can be run alone'
+	@echo '  make check LANES="rt kcsan", LANES=all'
+	@echo '                    runs these lanes; what was green on the same sources is not run'
+	@echo '                    again unless FORCE=1; JOBS=2 runs two lanes at a time'
 	@echo '  make bench        measures against timerfd, POSIX timers, io_uring, and a heap,'
 	@echo '                    a wheel and a sweep in user space; and without a device'
 	@echo '                    against libev, libevent and libuv: half an hour'
@@ -32,10 +37,8 @@ help:
 	@echo '                    kernel debug unless KERNEL= says'
 	@echo '  make static       checkpatch, sparse, coccicheck, kernel-doc, gcc, cppcheck,'
 	@echo '                    clang-tidy, the ABI, shellcheck, licences'
-	@echo '                    KERNELS="6.1 6.12" chooses the kernels (now: $(KERNELS));'
-	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt;'
-	@echo '                    debug, debug-rt, kcsan, cover, which find mistakes (compiled once);'
-	@echo '                    and for make check systems: packages and examples in whole systems'
+	@echo '                    KERNEL=6.12 chooses the kernel of demo, bench, shell, torture and'
+	@echo '                    static: 6.1, 6.12, 7.x (the newest), 6.1-rt, 6.12-rt, 7.x-rt'
 	@echo
 	@echo 'On this machine, natively:'
 	@echo '  make bench-wheel  measures the wheel by itself, and whole timers, beside heaps,'
@@ -68,6 +71,7 @@ help:
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
 	@echo '                    writes the figures of docs/bench.json into README'
+	@echo '  make trust-update writes the last green run of each lane into docs/trust.md'
 	@echo '  make course CHAPTER=3, make grade ANSWERS=FILE'
 	@echo '                    an exercise of docs/course: what happens? And marks the answers'
 	@echo '  make play         the wheel in a browser: a page, build/play/index.html'
@@ -147,7 +151,7 @@ selftests:
 		KSFT=$$(vm/source)/tools/testing/selftests
 
 abi-update:
-	@vm/deps lib static
+	@vm/deps lib quick
 	@check/abi --update
 
 figures-update:
@@ -181,7 +185,10 @@ demo:
 	@vm/demo $(KERNEL)
 
 check:
-	@check/run $(KERNELS)
+	@check/run $(LANES)
+
+trust-update:
+	@check/run --record
 
 bench:
 	@JSON=$(JSON) PLOT=$(PLOT) vm/bench $(KERNEL)
@@ -205,7 +212,7 @@ torture:
 	@vm/torture $(if $(findstring command,$(origin KERNEL)),$(KERNEL),debug) $(HOURS)
 
 static:
-	@vm/deps build tools lib peers source python static
+	@vm/deps build tools lib peers source python quick static
 	@check/static $(KERNEL)
 
 clean:
@@ -217,6 +224,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch selftests abi-update figures-update fuzz course grade play demo check \
+	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade play demo check \
 	example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean

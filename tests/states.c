@@ -11,7 +11,7 @@
  * top level: then the same happens to both, at other ticks and in other places.  So there
  * are finitely many.  What is left out: a state is known by a hash of 64 bits.
  *
- *	states			what `make check` runs
+ *	states			what the lane quick runs
  *	states all		larger wheels too, which takes minutes
  *	states NAME...		wheels by their names
  */
