@@ -528,7 +528,7 @@ TEST_F(words, any_number_may_stand_there)
 	unsigned int i, nr = sizeof(numbers) / sizeof(numbers[0]), due = 0;
 	int n;
 
-	/* A clock that gets to 1 << 32, 4.3 s after the start, would make that one due meanwhile. */
+	/* The clock gets to 1 << 32 after 4.3 s: that number must not become due meanwhile. */
 	sleep_until((1ULL << 32) + 1);
 	for (i = 0; i < nr; i++) {
 		ASSERT_LE(0, want(&self->s, i, numbers[i]));
