@@ -17,8 +17,8 @@ all: module tools
 help:
 	@echo 'In a virtual machine (installs what is missing, says so first):'
 	@echo '  make demo         an epoll server with its idle timeouts in /dev/twheel'
-	@echo '  make check        the tests that need no compiled kernel, in 5 minutes; the last line'
-	@echo '                    is the sum'
+	@echo '  make check        the lane quick: the module on one kernel, the library, the tools and'
+	@echo '                    the wheel by itself, in 4 minutes; the last line is the sum'
 	@echo '  make check LANES=list'
 	@echo '                    prints the lanes, groups of tests that can be run alone'
 	@echo '  make check LANES="rt kcsan", LANES=all'
