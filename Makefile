@@ -36,6 +36,9 @@ help:
 	@echo '                    there are 6.1, 6.12, 7.x: the newest, and 6.1-rt, 6.12-rt, 7.x-rt;'
 	@echo '                    debug, debug-rt, kcsan, cover, which find mistakes (compiled once);'
 	@echo '                    and for make check systems: packages and examples in whole systems'
+	@echo '                    MINUTES=60 leaves out what would not be done by then'
+	@echo '                    ARCH=arm64, riscv64, s390x: what depends on the processor, on an'
+	@echo '                    emulated one; with KERNELS="6.12-arm64-16k" more, on this kernel'
 	@echo
 	@echo 'On this machine, natively:'
 	@echo '  make bench-wheel  measures the wheel by itself, and whole timers, beside heaps,'
@@ -63,14 +66,21 @@ help:
 	@echo '  make uninstall    removes what these three have installed'
 	@echo '  make deb          Debian packages of all, into build/deb'
 	@echo '  make rpm          the same for Fedora and its relatives, into build/rpm'
-	@echo '  make arch         the same for Arch Linux, into build/arch'
+	@echo '  make arch         the same for Arch Linux, into build/arch (OPTIONS=--nocheck:'
+	@echo '                    these two without the tests)'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
 	@echo '                    writes the figures of docs/bench.json into README'
 	@echo '  make course CHAPTER=3, make grade ANSWERS=FILE'
 	@echo '                    an exercise of docs/course: what happens? And marks the answers'
+	@echo '  make grade-broken TEST=FILE'
+	@echo '                    tries a test on wheels that are broken: docs/course/broken.md'
+	@echo '  make pictures     draws those of docs/ that twheel plot makes'
 	@echo '  make play         the wheel in a browser: a page, build/play/index.html'
+	@echo '  make site         the documentation as pages for a browser, into build/site'
+	@echo '  make upstream     a patch series for Linux, for the newest source that Debian has, into'
+	@echo '                    build/upstream; check/upstream tries it there, in 20 minutes'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
 	@echo '  make distclean    also the cache: $(CACHE)'
@@ -136,10 +146,10 @@ deb:
 	@debian/build build/deb
 
 rpm:
-	@rpm/build build/rpm
+	@rpm/build build/rpm $(OPTIONS)
 
 arch:
-	@arch/build build/arch
+	@arch/build build/arch $(OPTIONS)
 
 selftests:
 	@vm/deps tools source
@@ -149,6 +159,11 @@ selftests:
 abi-update:
 	@vm/deps lib static
 	@check/abi --update
+
+upstream:
+	@vm/deps upstream
+	@upstream/series "$$(upstream/linux)" build/upstream
+	@ls build/upstream/*.patch
 
 figures-update:
 	@check/figures --update
@@ -169,10 +184,25 @@ grade:
 	@$(MAKE) -s -C tools build/twheel
 	@docs/course/course grade "$(ANSWERS)" $(CHAPTER)
 
+grade-broken:
+	@vm/deps course
+	@docs/course/broken/grade "$(TEST)"
+
+pictures: export PATH := $(CURDIR)/tools/build:$(PATH)
+
+pictures:
+	@$(MAKE) -s -C tools build/twheel
+	@docs/pictures update
+
 play:
 	@vm/deps play
 	@$(MAKE) -s -C docs/play
 	@echo 'Open build/play/index.html in a browser.'
+
+site:
+	@vm/deps site play
+	@$(MAKE) -s -C docs/site
+	@echo 'Open build/site/index.html in a browser.'
 
 #
 # In a guest.
@@ -180,8 +210,13 @@ play:
 demo:
 	@vm/demo $(KERNEL)
 
+# Kernels that are named run all that another processor's can; else it is in short.
 check:
+ifdef ARCH
+	@check/processor $(if $(findstring command,$(origin KERNELS)),$(KERNELS),$(ARCH))
+else
 	@check/run $(KERNELS)
+endif
 
 bench:
 	@JSON=$(JSON) PLOT=$(PLOT) vm/bench $(KERNEL)
@@ -217,6 +252,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch selftests abi-update figures-update fuzz course grade play demo check \
-	example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
-	distclean
+	uninstall deb rpm arch upstream selftests abi-update figures-update fuzz course grade \
+	grade-broken pictures play site demo check example torture bench bench-wheel bench-instructions \
+	bench-instructions-update shell static clean distclean

@@ -5,7 +5,10 @@
 #ifndef TWHEEL_CLOCKS_H
 #define TWHEEL_CLOCKS_H
 
+#include <linux/nsproxy.h>
 #include <linux/time.h>
+#include <linux/time64.h>
+#include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 
 /**
@@ -82,6 +85,23 @@ static inline bool clock_settable(enum twheel_clock clock)
 		break;
 	}
 	return false;
+}
+
+/*
+ * What the clock of the caller's time namespace is ahead of the host's, in ns.
+ * The helpers of <linux/time_namespace.h> turn times into the host's, and would clamp
+ * an offset; here it is the offsets themselves that are wanted.
+ */
+static inline s64 timens_offset(clockid_t clock)
+{
+#ifdef CONFIG_TIME_NS
+	const struct timens_offsets *offsets = &current->nsproxy->time_ns->offsets;
+
+	return timespec64_to_ns(clock == CLOCK_BOOTTIME ? &offsets->boottime
+							: &offsets->monotonic);
+#else
+	return 0;
+#endif
 }
 
 #endif /* TWHEEL_CLOCKS_H */

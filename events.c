@@ -12,8 +12,6 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "compat/kernel.h"
-
 #include "events.h"
 #include "turn.h"
 
@@ -124,6 +122,30 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 }
 
 /*
+ * Copy events; returns how many have reached the reader.  Where its memory ends in the middle of
+ * a copy, some processors tell of less than there is room for, and so it goes on by one then.
+ */
+static unsigned int copy_events(const struct twheel_event *events, unsigned int nr,
+				struct iov_iter *to)
+{
+	const size_t size = sizeof(*events);
+	size_t copied = copy_to_iter(events, nr * size, to);
+	unsigned int told = copied / size;
+
+	if (likely(told == nr))
+		return nr;
+	iov_iter_revert(to, copied % size);
+	for (; told < nr; told++) {
+		copied = copy_to_iter(events + told, size, to);
+		if (copied < size) {
+			iov_iter_revert(to, copied);
+			break;
+		}
+	}
+	return told;
+}
+
+/*
  * Hand events to a reader.  A record reaches the reader before it counts, so that
  * no fault loses it; the place of one that turns out to be stale is taken by those
  * behind it.  Returns how many count; sets @fault if the reader's memory failed.
@@ -133,15 +155,13 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 {
 	const size_t size = sizeof(*events);
 	unsigned int done = 0, told, count;
-	size_t copied;
 
 	while (nr) {
-		copied = copy_to_iter(events, nr * size, to);
-		told = copied / size;
+		told = copy_events(events, nr, to);
 		*fault |= told < nr;
 		count = twheel_claim_end(tw, events, nr, told, claim);
 		done += count;
-		iov_iter_revert(to, copied - count * size);
+		iov_iter_revert(to, (told - count) * size);
 		if (count == told)
 			break;
 		nr = told - count - 1;

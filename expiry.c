@@ -77,14 +77,14 @@
 
 /*
  * An interrupt takes more than the callback sees: the way in, softirq, the way out, and to set
- * the hrtimer again.  1.6 us on 6.1, more on 7.x, and thirty times that in a guest that is
- * emulated.  So it is measured, but only once, when the module is loaded: whoever holds interrupts
+ * the hrtimer again: 1.6 us on one machine, and thirty times that in a guest that is emulated
+ * there.  So it is measured, but only once, when the module is loaded: whoever holds interrupts
  * off, or chooses when one comes, could make it as long as they like, and spans with it.
  */
 static unsigned int call_ns;
 module_param(call_ns, uint, 0444);
 MODULE_PARM_DESC(call_ns,
-		 "What an interrupt of an hrtimer takes, ns (0: measured when the module is loaded)");
+		 "What an interrupt of an hrtimer takes, ns, 2500 to 300000 (0: measured at load)");
 
 /* What it takes at least, and at most: what is later than that was held up. ns. */
 #define CALL_MIN	2500U
@@ -96,7 +96,7 @@ MODULE_PARM_DESC(call_ns,
 
 /*
  * What a callback is late by is the first part of an interrupt.  All of it takes 14 quarters of
- * that, by counted instructions of 6.1 and 7.x.
+ * that, by counted instructions.
  */
 #define CALL_QUARTERS	14U
 
@@ -836,7 +836,7 @@ static u64 measure_call(void)
 	hrtimer_setup(&hrtimer, shot_fire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
 	while (nr < CALL_SHOTS) {
 		late[nr] = shot(&hrtimer);
-		/* In simulated time none comes while somebody computes. */
+		/* Where time is simulated none may come while somebody computes. */
 		if (late[nr])
 			nr++;
 		else if (++missed == CALL_MISSED)

@@ -29,7 +29,7 @@ static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
 static_assert(sizeof(struct twheel_stats) == 552);
 static_assert(sizeof(struct twheel_trim) == 8);
-static_assert(sizeof(struct twheel_where) == 40);
+static_assert(sizeof(struct twheel_where) == 48);
 
 /* Arm, cancel and submit */
 
@@ -88,8 +88,8 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 			if (!ret && !ops[i].deadline)
 				need.searched = 0;
 		}
-		/* No more than a step in all. */
-		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
+		/* No more than a step in all, but for one timer to find and one to hand on. */
+		news = twheel_deliver_submitted(tw, now, max(WHEEL_STEP - i, 2U));
 		*more = tw->ring.tail == tail && twheel_ring_is_behind(tw, now);
 		twheel_end(tw, now, news);
 		if (i == nr || (i && task_sigpending(current)))
@@ -138,9 +138,8 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 	if (op->opcode)
 		return -EINVAL;
 	op->opcode = opcode;
+	/* A consumer who is told that more waits makes a submit, not one of these. */
 	twheel_do_ops(tw, op, 1, &more);
-	if (more)
-		twheel_fill_ring(tw, 1);
 	op->opcode = 0;
 	return op->result;
 }
@@ -161,10 +160,21 @@ static int twheel_cancel(struct twheel *tw, union twheel_arg *arg)
 	return twheel_single(tw, &arg->op, TWHEEL_OP_CANCEL);
 }
 
-/* Of @nr records of @size bytes, how many were copied in full if @left bytes were not? */
-static unsigned int copied_in_full(unsigned int nr, size_t size, size_t left)
+/*
+ * How many of the operations can be read?  Where an array ends in the middle of a copy, some
+ * processors tell of less than can be read, and so they are read one by one then.
+ */
+static unsigned int read_operations(struct twheel_op *ops, const struct twheel_op __user *array,
+				    unsigned int nr)
 {
-	return nr - DIV_ROUND_UP(left, size);
+	unsigned int n;
+
+	if (likely(!copy_from_user(ops, array, nr * sizeof(*ops))))
+		return nr;
+	for (n = 0; n < nr; n++)
+		if (copy_from_user(ops + n, array + n, sizeof(*ops)))
+			break;
+	return n;
 }
 
 /*
@@ -243,7 +253,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 
 	do {
 		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
-		nr = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
+		nr = read_operations(ops, array, nr);
 		if (nr)
 			nr = results_writable(array, ops, nr);
 		if (!nr)
@@ -306,6 +316,20 @@ static unsigned int twheel_drain_end(struct twheel *tw, const struct twheel_time
 	return count;
 }
 
+/* Copy timers; returns how many have reached the caller.  As with read_operations(). */
+static unsigned int tell_timers(struct twheel_timer __user *array,
+				const struct twheel_timer *records, unsigned int nr)
+{
+	unsigned int n;
+
+	if (likely(!copy_to_user(array, records, nr * sizeof(*records))))
+		return nr;
+	for (n = 0; n < nr; n++)
+		if (copy_to_user(array + n, records + n, sizeof(*records)))
+			break;
+	return n;
+}
+
 /*
  * Hand timers over.  Those of a drain reach the caller before they are cancelled, so that
  * no fault loses one; the place of one that somebody has armed or cancelled in between
@@ -316,12 +340,11 @@ static unsigned int twheel_hand_over(struct twheel *tw, struct twheel_timer __us
 				     struct twheel_timer *records, unsigned int nr, bool drain,
 				     u32 claim, const struct twheel_timer **fault)
 {
-	const size_t size = sizeof(*records);
 	unsigned int done = 0, told, count;
 
 	*fault = NULL;
 	while (nr) {
-		told = copied_in_full(nr, size, copy_to_user(array + done, records, nr * size));
+		told = tell_timers(array + done, records, nr);
 		if (told < nr)
 			*fault = records + told;
 		count = drain ? twheel_drain_end(tw, records, nr, told, claim) : told;
@@ -435,6 +458,7 @@ static int twheel_features(struct twheel *tw, union twheel_arg *arg)
 		.max_batch	 = TWHEEL_MAX_BATCH,
 		.max_user_timers = users_max_timers(),
 		.max_user_wheels = users_max_wheels(),
+		.max_user_capacity = users_max_capacity(),
 		.max_user_ring	 = users_max_ring(),
 		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING |
 				   TWHEEL_FEATURE_WHERE,
@@ -580,7 +604,7 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 	ret = setup_check(setup, &clock);
 	if (ret)
 		return ret;
-	ts = kmalloc(sizeof(*ts), GFP_BRIEF);
+	ts = kmalloc_obj(*ts, GFP_BRIEF);
 	if (!ts)
 		return -ENOMEM;
 	ret = memory_begin(tw);
@@ -715,7 +739,7 @@ static const struct twheel_ioctl twheel_ioctls[] = {
 	IOCTL(DRAIN,	 twheel_drain,	   twheel_list,     reserved),
 	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
 	IOCTL(TRIM,	 twheel_trim,	   twheel_trim,	    freed),
-	IOCTL(WHERE,	 twheel_where,	   twheel_where,    filed),
+	IOCTL(WHERE,	 twheel_where,	   twheel_where,    changes),
 };
 
 /**

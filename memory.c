@@ -12,6 +12,8 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "compat/kernel.h"
+
 #include "memory.h"
 
 /*
@@ -78,14 +80,18 @@ struct supply {
 
 static int supply_take(struct supply *s, const struct timers *ts, struct twheel_user *user)
 {
+	bool first = !ts->wheel.chunk;
 	int ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
 
 	*s = (struct supply){};
 	if (ret)
 		return ret;
-	if (!ts->wheel.chunk) {
+	if (first) {
+		ret = user_charge_capacity(user, ts->wheel.capacity);
+		if (ret)
+			goto uncharge_timers;
 		s->directory = wheel_directory_alloc(&ts->wheel);
-		s->lateness = kzalloc(sizeof(*s->lateness), GFP_CHARGED);
+		s->lateness = kzalloc_obj(*s->lateness, GFP_CHARGED);
 		if (!s->directory || !s->lateness)
 			goto nomem;
 	}
@@ -93,10 +99,14 @@ static int supply_take(struct supply *s, const struct timers *ts, struct twheel_
 	if (s->chunk.node)
 		return 0;
 nomem:
+	ret = -ENOMEM;
 	kvfree(s->directory);
 	kfree(s->lateness);
+	if (first)
+		user_uncharge_capacity(user, ts->wheel.capacity);
+uncharge_timers:
 	user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
-	return -ENOMEM;
+	return ret;
 }
 
 /* The wheel's own from now on. */
@@ -292,6 +302,8 @@ TWHEEL_PART u64 memory_trim(struct twheel *tw)
 TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
+	if (ts->wheel.chunk)
+		user_uncharge_capacity(user, ts->wheel.capacity);
 	words_destroy(ts);
 	kfree(ts->lateness);
 	wheel_destroy(&ts->wheel);

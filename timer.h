@@ -116,6 +116,7 @@ struct timers_lateness {
  * @trimmed: the highest generation of all timers whose memory was given back; all new
  *	ones are higher
  * @arms: arms and moves, counted
+ * @refiled: timers that were filed though no call armed them and no slot was opened, counted
  * @cancels: cancels of armed timers, counted
  * @fired: expirations found, counted
  * @delivered: events handed out, counted
@@ -143,6 +144,7 @@ struct timers {
 	u32		claims;
 	u32		trimmed;
 	u64		arms;
+	u64		refiled;
 	u64		cancels;
 	u64		fired;
 	u64		delivered;
@@ -492,18 +494,27 @@ static inline void timer_due(struct timers *ts, u32 id, u64 now)
 	trace_twheel_timer_expire(&ts->wheel, id, now);
 }
 
+/*
+ * File a timer by its deadline, though no call has armed it.  It is in no list, or filed by a
+ * later one.
+ */
+static inline void timer_refile(struct timers *ts, u32 id)
+{
+	const struct timer *t = timer_of(ts, id);
+	u64 expiry = file_tick(ts, t->deadline, t->slack);
+
+	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
+	ts->refiled++;
+	trace_twheel_timer_resume(&ts->wheel, id);
+}
+
 /* Let a timer that was taken out of its list wait for its deadline, or be due. */
 static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 {
-	const struct timer *t = timer_of(ts, id);
-
-	if (t->deadline > now) {
-		u64 expiry = file_tick(ts, t->deadline, t->slack);
-
-		wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
-	} else {
+	if (timer_of(ts, id)->deadline > now)
+		timer_refile(ts, id);
+	else
 		timer_due(ts, id, now);
-	}
 }
 
 /*

@@ -439,8 +439,9 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	}
 	/* From here on nothing fails. */
 	t->generation = max(t->generation, ts->trimmed) + 1;
+	/* It starts over, above those of timers that were trimmed, which end halfway. */
 	if (!t->generation)
-		t->generation = 1;
+		t->generation = ts->trimmed + 1;
 	t->deadline = deadline;
 	if (likely(!keep)) {
 		t->cookie = op->cookie;
@@ -488,6 +489,7 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op)
 	struct twheel_word *word = word_of(ts, id);
 	enum wheel_where where;
 	struct timer *t;
+	u64 deadline;
 
 	if (!wheel_has(&ts->wheel, id)) {
 		if (op->generation)
@@ -499,16 +501,16 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op)
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	op->generation = t->generation;
+	deadline = t->deadline;
 	if (word) {
-		u64 before = word_exchange(word, 0);
-
-		op->state = word_state(ts, id, before);
+		deadline = word_exchange(word, 0);
+		op->state = word_state(ts, id, deadline);
 	} else {
 		op->state = timer_state(ts, id);
 	}
 	if (state_armed(op->state)) {
 		ts->cancels++;
-		trace_twheel_timer_cancel(&ts->wheel, id, op->state);
+		trace_twheel_timer_cancel(&ts->wheel, id, op->state, deadline);
 	}
 	where = wheel_where(wheel_node(&ts->wheel, id));
 	if (where == WHEEL_FILED || where == WHEEL_DUE) {
@@ -593,7 +595,10 @@ TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where
 	if (id >= ts->wheel.capacity)
 		return -ERANGE;
 	id = known_id(ts, id);
-	*where = (struct twheel_where){ .id = id };
+	*where = (struct twheel_where){
+		.id		= id,
+		.changes	= ts->arms + ts->wheel.moves + ts->fired + ts->refiled,
+	};
 	if (!wheel_has(&ts->wheel, id))
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
@@ -835,7 +840,7 @@ TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_t
 			return i;
 		}
 		ts->cancels++;
-		trace_twheel_timer_cancel(&ts->wheel, r->id, r->state);
+		trace_twheel_timer_cancel(&ts->wheel, r->id, r->state, r->deadline);
 		timer_end(ts, r->id, TIMER_NONE);
 	}
 	return nr;
@@ -962,8 +967,8 @@ TWHEEL_PART bool timers_behind(struct timers *ts, u64 now)
 	return timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, wheel_time(ts, now));
 }
 
-/* For who traces: the timer of the next tick was looked at, and goes on by its word. */
-static void trace_let_go(const struct timers *ts, u32 id)
+/* The timer of the next tick was looked at, and goes on by its word. */
+static void trace_look_at_lone(const struct timers *ts, u32 id)
 {
 	const struct wheel *w = &ts->wheel;
 	enum wheel_where where = wheel_where(wheel_node(w, id));
@@ -998,7 +1003,9 @@ static bool take_lone(struct timers *ts, u64 now)
 	word = word_of(ts, id);
 	if (unlikely(word) && word_deadline(word) != t->deadline) {
 		word_let_go(ts, id, word);
-		trace_let_go(ts, id);
+		if (trace_twheel_timer_extend_enabled() || trace_twheel_timer_let_go_enabled() ||
+		    trace_twheel_look_enabled())
+			trace_look_at_lone(ts, id);
 		return true;
 	}
 	timer_due(ts, id, now);

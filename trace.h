@@ -5,9 +5,8 @@
  *
  * The parts that know no device call these with what they know, and only here a wheel gets the
  * number that fdinfo tells: the fields are filled in by code that is compiled into twheel.c.
- * A tracepoint that nobody listens to is one nop, and its fields are not computed.  Only a look
- * counts what it files again, and looks at what became of a lone timer, whether or not anybody
- * listens.  Without TWHEEL_DEVICE there are none: functions that do nothing stand in their place.
+ * A tracepoint that nobody listens to is a nop, and its fields are not computed.  Without
+ * TWHEEL_DEVICE there are none: functions that do nothing stand in their place.
  *
  * They are called with the wheel's lock held, or the CPU's, and read no more than that protects,
  * and no memory that is shared with a program.
@@ -33,7 +32,11 @@ TRACE_DEFINE_ENUM(TWHEEL_STATE_DELIVERED);
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define TP_PROTO(args...) args
 #define TRACE_EVENT(name, proto, ...)	\
-	static inline void trace_##name(proto) { }
+	static inline void trace_##name(proto) { }		\
+	static inline bool trace_##name##_enabled(void)		\
+	{							\
+		return false;					\
+	}
 #endif
 
 /* What a call found of a timer. */
@@ -52,8 +55,9 @@ TRACE_DEFINE_ENUM(TWHEEL_STATE_DELIVERED);
  * @now: ns
  *
  * @ahead_ns of the event is how far ahead the deadline is, 0 if it has passed.  @tick is by which
- * the timer is filed, in the slot @slot of @level; these are -1 if it is not filed, or was moved to
- * later and so stays where it is, which only the first timer of a list knows.
+ * the timer is filed, 0 if it is not, in the slot @slot of @level.  These two are -1 if it is not
+ * filed; or if it was moved to later, and so stays where it is, behind the first of its list, which
+ * alone knows that.
  */
 TRACE_EVENT(twheel_timer_arm,
 
@@ -101,12 +105,13 @@ TRACE_EVENT(twheel_timer_arm,
  * @w: the wheel
  * @id: the timer
  * @found: enum twheel_state that was found
+ * @deadline: that it had, ns; of one with a word, what stood in that
  */
 TRACE_EVENT(twheel_timer_cancel,
 
-	TP_PROTO(const struct wheel *w, u32 id, u32 found),
+	TP_PROTO(const struct wheel *w, u32 id, u32 found, u64 deadline),
 
-	TP_ARGS(w, id, found),
+	TP_ARGS(w, id, found, deadline),
 
 	TP_STRUCT__entry(
 		__field(u64,	wheel)
@@ -120,7 +125,7 @@ TRACE_EVENT(twheel_timer_cancel,
 		__entry->wheel		= trace_number(w);
 		__entry->id		= id;
 		__entry->generation	= trace_timer(w, id)->generation;
-		__entry->deadline	= trace_timer(w, id)->deadline;
+		__entry->deadline	= deadline;
 		__entry->found		= found;
 	),
 
@@ -164,12 +169,13 @@ TRACE_EVENT(twheel_look,
 );
 
 /**
- * twheel_timer_extend - a look has found that a store has pushed a timer back
+ * twheel_timer_extend - a look has found another deadline in the word of a timer, and files it
  * @w: the wheel
  * @id: the timer, which is filed again
  * @filed: the tick by which it was
  *
- * Or that its clock was set back.  @by_ns of the event is by how much.
+ * By a store, or its clock was set back.  @by_ns of the event is by how much it is later; 0: by
+ * less than a tick, or it is sooner.
  */
 TRACE_EVENT(twheel_timer_extend,
 
@@ -203,6 +209,45 @@ TRACE_EVENT(twheel_timer_extend,
 	TP_printk("wheel=%llu id=%u generation=%u deadline=%llu by_ns=%llu tick=%llu level=%d slot=%d",
 		  __entry->wheel, __entry->id, __entry->generation, __entry->deadline,
 		  __entry->by_ns, __entry->tick, __entry->level, __entry->slot)
+);
+
+/**
+ * twheel_timer_resume - a timer is filed, though no call has armed it
+ * @w: the wheel
+ * @id: the timer
+ *
+ * For its next period; or by what a store has left in its word, when its event did not count, or
+ * it was alone in its tick, or a call cancelled it in the same moment; or because a drain could not
+ * tell of it.
+ */
+TRACE_EVENT(twheel_timer_resume,
+
+	TP_PROTO(const struct wheel *w, u32 id),
+
+	TP_ARGS(w, id),
+
+	TP_STRUCT__entry(
+		__field(u64,	wheel)
+		__field(u32,	id)
+		__field(u32,	generation)
+		__field(u64,	deadline)
+		__field(u64,	tick)
+		__field(s32,	level)
+		__field(s32,	slot)
+	),
+
+	TP_fast_assign(
+		__entry->wheel		= trace_number(w);
+		__entry->id		= id;
+		__entry->generation	= trace_timer(w, id)->generation;
+		__entry->deadline	= trace_timer(w, id)->deadline;
+		__entry->tick		= trace_tick(w, id);
+		trace_place(w, id, &__entry->level, &__entry->slot);
+	),
+
+	TP_printk("wheel=%llu id=%u generation=%u deadline=%llu tick=%llu level=%d slot=%d",
+		  __entry->wheel, __entry->id, __entry->generation, __entry->deadline,
+		  __entry->tick, __entry->level, __entry->slot)
 );
 
 /**
@@ -268,7 +313,7 @@ TRACE_EVENT(twheel_cascade,
 );
 
 /**
- * twheel_timer_move - the cascade has filed a timer again
+ * twheel_timer_move - a timer came out of its slot and was filed in another, by a cascade mostly
  * @w: the wheel
  * @id: the timer
  * @from_level: of the slot that it came out of
@@ -345,7 +390,7 @@ TRACE_EVENT(twheel_timer_expire,
 );
 
 /**
- * twheel_timer_stale - an event that waited does not count any more
+ * twheel_timer_stale - a timer that was taken out, mostly for its event, does not count any more
  * @w: the wheel
  * @id: the timer, which goes on by what is wanted now
  *
@@ -459,7 +504,8 @@ TRACE_EVENT(twheel_hrtimer_start,
 /**
  * twheel_hrtimer_fire - such an hrtimer has fired
  * @clock: enum twheel_clock
- * @expires: what it was set to, ns; KTIME_MAX: another one has done its work
+ * @expires: what it was set to, ns; KTIME_MAX: another one has done its work.  If another processor
+ *           sets it anew before its lock is taken here, this is what that has set
  *
  * @late_ns of the event is how long after that.
  */

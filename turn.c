@@ -41,6 +41,12 @@
  */
 #define POLL_PAUSE	NSEC_PER_MSEC
 
+/*
+ * A caller who has an event looks for so many steps for others that it would like to have as well.
+ * What is due may have been pushed back by stores, all of it.
+ */
+#define EAGER_STEPS	64U
+
 /**
  * twheel_now() - what the wheel's clock tells
  * @tw: the wheel, locked
@@ -212,6 +218,27 @@ TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 }
 
 /**
+ * twheel_deliver_submitted() - twheel_deliver() after operations have been carried out
+ * @tw: the wheel, locked
+ * @now: what twheel_begin() has returned
+ * @most: timers to find and to hand on together, 2 at least
+ *
+ * With a ring it also finds timers that are due.  A consumer that takes some entries and arms as
+ * many timers that are due at once leaves the ring full, and softirq does not turn the wheel then.
+ *
+ * Return: does whoever waits have to be woken?  For twheel_end().
+ */
+TWHEEL_PART bool twheel_deliver_submitted(struct twheel *tw, u64 now, unsigned int most)
+{
+	if (tw->ring.header && timers_behind(&tw->timers, now)) {
+		timers_advance(&tw->timers, now, most / 2);
+		tw->steps++;
+		most -= most / 2;
+	}
+	return twheel_deliver(tw, now, most);
+}
+
+/**
  * twheel_deliver_polled() - twheel_deliver() in a poll, which may leave it to softirq to wake
  * @tw: the wheel, locked
  * @now: what twheel_begin() has returned
@@ -368,12 +395,12 @@ TWHEEL_PART void twheel_turned(struct expiry_entry *entry)
 /**
  * twheel_step() - turn the wheel by one step in the caller's time, if it is behind
  * @tw: the wheel, not locked
- * @enough: events; with as many nothing is done
+ * @enough: events that the caller wants; with as many a poll does nothing
  * @heavy: empty a heavy slot of which nothing is due yet: for callers who would only sleep
  *	instead
  * @polls: the caller polls, see twheel_deliver_polled()
  *
- * Return: was there something to do?
+ * Return: is there perhaps more to do?
  */
 TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy, bool polls)
 {
@@ -382,7 +409,11 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy,
 	u32 expired = timers_expired(ts);
 	bool behind, news;
 
-	behind = timers_behind(ts, now) ? expired < enough
+	/*
+	 * Who reads events and arms as many timers that are due at once would else find all other
+	 * timers at the pace of softirq, which leaves them to the reader.
+	 */
+	behind = timers_behind(ts, now) ? !polls || expired < enough
 					: timers_heavy(ts) && heavy && !expired;
 	if (!behind) {
 		twheel_unlock(tw);
@@ -394,13 +425,13 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy,
 	news = polls ? twheel_deliver_polled(tw, now, WHEEL_STEP / 2)
 		     : twheel_deliver(tw, now, WHEEL_STEP / 2);
 	twheel_end(tw, now, news);
-	return true;
+	return expired < enough;
 }
 
 /**
  * twheel_catch_up() - do what softirq left
  * @tw: the wheel, not locked
- * @enough: events that the caller wants
+ * @enough: events that the caller wants; after EAGER_STEPS it makes do with one
  * @heavy: see twheel_step()
  * @steps: how many to take at most; what is left of them
  *
@@ -410,8 +441,11 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy,
 TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
 				 unsigned int *steps)
 {
-	while (*steps && twheel_step(tw, enough, heavy, false)) {
+	unsigned int eager = EAGER_STEPS;
+
+	while (*steps && twheel_step(tw, eager ? enough : 1, heavy, false)) {
 		--*steps;
+		eager -= !!eager;
 		if (signal_pending(current))
 			return false;
 		cond_resched();
@@ -460,7 +494,7 @@ static u32 steps_for_all(const struct timers *ts)
 /**
  * twheel_fill_ring() - move events into the ring, as long as there are any and there is room
  * @tw: the wheel, not locked
- * @enough: how many entries the caller wants
+ * @enough: how many entries the caller wants; after EAGER_STEPS it makes do with one
  *
  * Finds what is due for that.  Who stores all the time does not keep the caller here: it ends
  * when all timers could have been handled twice.  A signal ends it, too.  Sleeps.
@@ -468,12 +502,12 @@ static u32 steps_for_all(const struct timers *ts)
 TWHEEL_PART void twheel_fill_ring(struct twheel *tw, u32 enough)
 {
 	struct timers *ts = &tw->timers;
-	u32 steps = 0, written = 0;
+	u32 steps = 0, taken = 0, written = 0;
 	bool news, more;
 
 	do {
 		u64 now = twheel_begin(tw);
-		bool find = timers_expired(ts) < WHEEL_STEP && timers_behind(ts, now);
+		bool find = timers_behind(ts, now);
 		unsigned int most = find ? WHEEL_STEP / 2 : WHEEL_STEP;
 		u32 tail = tw->ring.tail;
 
@@ -486,6 +520,8 @@ TWHEEL_PART void twheel_fill_ring(struct twheel *tw, u32 enough)
 		written += tw->ring.tail - tail;
 		more = twheel_ring_is_behind(tw, now);
 		twheel_end(tw, now, news);
+		if (++taken == EAGER_STEPS)
+			enough = 1;
 		cond_resched();
 	} while (more && written < enough && --steps && !signal_pending(current));
 }

@@ -14,6 +14,7 @@ TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock 
 
 TWHEEL_PART u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
 TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most);
+TWHEEL_PART bool twheel_deliver_submitted(struct twheel *tw, u64 now, unsigned int most);
 TWHEEL_PART bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most);
 TWHEEL_PART void twheel_end(struct twheel *tw, u64 now, bool news) __releases(&tw->lock);
 TWHEEL_PART void twheel_wake(struct twheel *tw);

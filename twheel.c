@@ -135,7 +135,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	static atomic64_t opened;
 	struct twheel *tw;
 
-	tw = kzalloc(sizeof(*tw), GFP_CHARGED);
+	tw = kzalloc_obj(*tw, GFP_CHARGED);
 	if (!tw)
 		return -ENOMEM;
 	raw_spin_lock_init(&tw->lock);

@@ -94,7 +94,7 @@ struct twheel {
 
 /*
  * Softirq takes the lock as well, and does not wait for it.  Who holds it keeps the CPU, and is
- * through after two steps of 64 timers: softirqs are disabled, and on PREEMPT_RT it is a raw lock.
+ * through after three steps of 64: softirqs are disabled, and on PREEMPT_RT it is a raw lock.
  * There softirqs are not disabled, because that is to hold a lock of the CPU, and whoever waits for
  * it waits for all that softirq does at that moment.
  */

@@ -9,13 +9,9 @@
  *
  * Without TWHEEL_DEVICE, which the module's Kbuild defines, the unit is what knows no
  * device: the parts that tests, benchmarks and simulators build, in user space too.
- * They may define TWHEEL_PART as nothing, to have its functions external.
  */
-#if defined(__KERNEL__) && !defined(CONFIG_64BIT)
-#error "twheel needs a 64-bit kernel; 32-bit programs can use it there"
-#endif
-
 #ifndef TWHEEL_PART
+/* Without a device it may be defined as nothing, to have these functions external. */
 #define TWHEEL_PART static
 #endif
 

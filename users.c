@@ -14,6 +14,8 @@
 #include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 
+#include "compat/kernel.h"
+
 #include "expiry.h"
 #include "users.h"
 
@@ -24,6 +26,10 @@ MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have");
 static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
 module_param(max_user_timers, ulong, 0644);
 MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
+
+static unsigned int max_user_capacity = 64 * TWHEEL_MAX_CAPACITY;
+module_param(max_user_capacity, uint, 0644);
+MODULE_PARM_DESC(max_user_capacity, "Capacity that one user's wheels may have together");
 
 static unsigned long max_user_ring = 16UL * TWHEEL_MAX_RING;
 module_param(max_user_ring, ulong, 0644);
@@ -50,6 +56,12 @@ TWHEEL_PART unsigned int users_max_wheels(void)
 TWHEEL_PART unsigned long users_max_timers(void)
 {
 	return READ_ONCE(max_user_timers);
+}
+
+/* Capacity that one user's wheels may have together. */
+TWHEEL_PART unsigned int users_max_capacity(void)
+{
+	return READ_ONCE(max_user_capacity);
 }
 
 /* Ring entries that one user's wheels may have together. */
@@ -165,7 +177,7 @@ static struct twheel_user *user_find(kuid_t uid)
 TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 {
 	/* Most often there is one already, and this one is not needed. */
-	struct twheel_user *spare = kzalloc(sizeof(*spare), GFP_CHARGED), *user;
+	struct twheel_user *spare = kzalloc_obj(*spare, GFP_CHARGED), *user;
 
 	if (!spare)
 		return ERR_PTR(-ENOMEM);
@@ -257,6 +269,17 @@ TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
 TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr)
 {
 	atomic_long_sub(nr, &user->timers);
+}
+
+/* Count the capacity of another wheel of a user, which gets its first timers: 0 or -EDQUOT. */
+TWHEEL_PART int user_charge_capacity(struct twheel_user *user, u32 capacity)
+{
+	return charge(&user->capacity, capacity, users_max_capacity());
+}
+
+TWHEEL_PART void user_uncharge_capacity(struct twheel_user *user, u32 capacity)
+{
+	atomic_long_sub(capacity, &user->capacity);
 }
 
 /* Count entries of another event ring of a user: 0 or -EDQUOT. */

@@ -25,6 +25,7 @@ struct expiry_share;
  *	users_lock
  * @uid: who that is; constant
  * @timers: for how many there is memory
+ * @capacity: of the wheels that have had timers; their directories are of that size
  * @ring_entries: of all event rings together
  * @shares: of each CPU (expiry.c); NULL until a wheel is used; written under
  *	users_lock, and constant from then on
@@ -35,12 +36,14 @@ struct twheel_user {
 	unsigned int	wheels;
 	kuid_t		uid;
 	atomic_long_t	timers;
+	atomic_long_t	capacity;
 	atomic_long_t	ring_entries;
 	struct expiry_share __percpu *shares;
 };
 
 TWHEEL_PART unsigned int users_max_wheels(void);
 TWHEEL_PART unsigned long users_max_timers(void);
+TWHEEL_PART unsigned int users_max_capacity(void);
 TWHEEL_PART unsigned long users_max_ring(void);
 
 TWHEEL_PART void users_exit(void);
@@ -52,6 +55,8 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user);
 
 TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr);
 TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr);
+TWHEEL_PART int user_charge_capacity(struct twheel_user *user, u32 capacity);
+TWHEEL_PART void user_uncharge_capacity(struct twheel_user *user, u32 capacity);
 TWHEEL_PART int user_charge_ring(struct twheel_user *user, unsigned long entries);
 TWHEEL_PART void user_uncharge_ring(struct twheel_user *user, unsigned long entries);
 

@@ -790,7 +790,7 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 		} else if (expiry != WHEEL_NEVER) {
 			file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
 			w->moves++;
-			later++;
+			later += trace_twheel_look_enabled();
 			if (expiry == filed)
 				trace_twheel_timer_move(w, id, -1, -1);
 			else
@@ -1019,6 +1019,8 @@ TWHEEL_PART bool wheel_take_lone(struct wheel *w, u32 id)
  * @now: the tick that it is
  *
  * A slot is told of until it is empty, because its first timer is.
+ *
+ * Return: true if so.
  */
 TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now)
 {

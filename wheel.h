@@ -20,8 +20,8 @@
 #include "compat/user.h"
 #endif
 
-/* How the functions are declared: static, where all is built as one unit. */
 #ifndef TWHEEL_PART
+/* How the functions are declared: static, where all is built as one unit. */
 #define TWHEEL_PART
 #endif
 

@@ -24,12 +24,11 @@ static_assert(WORDS_PER_PAGE % WHEEL_CHUNK_TIMERS == 0);
 static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
 {
 	struct timer *t = timer_of(ts, id);
-	u64 expiry = file_tick(ts, deadline, t->slack);
 
 	t->deadline = deadline;
 	/* Whoever stores a deadline sooner than the promise makes a call: the wheel is not late. */
 	t->overdue = deadline <= ts->now;
-	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
+	timer_refile(ts, id);
 	WRITE_ONCE(word->promise, deadline);
 }
 
@@ -198,6 +197,7 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	struct timer *t;
 	u64 deadline, expiry = 0;
 	unsigned int level = 0;
+	bool passed;
 
 	if (!word)
 		return -ENOENT;
@@ -219,12 +219,14 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	op->state = word_state(ts, id, deadline);
 	/*
 	 * The wheel will be in time for it, or its event waits, or it is as idle as it was.
-	 * An event does not count if the clock was set back since and the deadline is to come
-	 * again.  Of an event in the ring nobody knows if the consumer has yet to come to it,
-	 * or has dropped it when the word held something else: that one is written again.
+	 * Who calls for what has passed is not to wait for the next tick.  An event does not
+	 * count if the clock was set back since and the deadline is to come again.  Of an event
+	 * in the ring nobody knows if the consumer has yet to come to it, or has dropped it when
+	 * the word held something else: that one is written again.
 	 */
-	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
-	    deadline ? deadline <= now && t->deadline == deadline : !timer_has_deadline(t)) {
+	passed = deadline && deadline <= now;
+	if (where == WHEEL_FILED ? !passed && !word_uncovered(deadline, t->deadline) :
+	    deadline ? passed && t->deadline == deadline : !timer_has_deadline(t)) {
 		/* A daemon that has written over its promise would call for ever. */
 		WRITE_ONCE(word->promise, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;
@@ -232,7 +234,9 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
 		wheel_unlink(w, id);
 	ts->arms++;
-	t->overdue = deadline <= now;
+	/* A deadline that the promise covered was the wheel's to find, and may count as late. */
+	if (where != WHEEL_FILED || word_uncovered(deadline, t->deadline))
+		t->overdue = deadline <= now;
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
 		trace_twheel_timer_arm(w, id, op->state, now);

@@ -15,7 +15,7 @@ static void *arena_alloc(size_t size);
 #define alloc_pages_exact(size, gfp)	arena_alloc(size)
 #define free_pages_exact(p, size)	((void)(p), (void)(size))
 #include "../unit.c"
-#include "../tests/owner.h"
+#include "../compat/owner.h"
 
 #include "bench.h"
 

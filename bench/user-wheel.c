@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../unit.c"
-#include "../tests/owner.h"
+#include "../compat/owner.h"
 
 #include "bench.h"
 

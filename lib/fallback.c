@@ -77,11 +77,14 @@ static void *give(size_t size, size_t align)
 	return (char *)giver + begin;
 }
 
-/* With the lock: the timerfd becomes readable at that time, and not before. */
+/*
+ * With the lock: the timerfd becomes readable at that time, and not before.  Where a process can't
+ * set it, having closed it for instance, the next call of another one does.
+ */
 static void set(struct fallback *f, u64 when)
 {
-	f->set_for = when;
-	twheel_sys_timer_set(f->fd, f->setup.clock, when);
+	if (!twheel_sys_timer_set(f->fd, f->setup.clock, when))
+		f->set_for = when;
 }
 
 /*
@@ -347,8 +350,8 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 	for (u32 step = 0; step < STEPS && done < nr; step++) {
 		struct twheel_event *to = &events[done];
 
-		if (timers_expired(ts) < nr - done)
-			timers_advance(ts, now, WHEEL_STEP);
+		/* Else a program that arms as many due timers as it takes keeps others from it. */
+		timers_advance(ts, now, WHEEL_STEP);
 		dropped = events_drop_stale(ts, WHEEL_STEP);
 		claimed = timers_claim(ts, to, min(nr - done, WHEEL_STEP), now);
 		*more = dropped || claimed || timers_behind(ts, now);
@@ -384,7 +387,7 @@ int twheel_fallback_read(struct fallback *f, void *to, size_t size)
 		done = take(f, to, nr, now, &more);
 		when = wanted(f);
 		/* Who waits for an edge, or beside this thread, is told of what is left. */
-		if ((done || !more) && when <= now)
+		if ((done || !more || !rounds) && when <= now)
 			set(f, when);
 		/* A clock that may be set back does not say whether the timerfd has come. */
 		if (!done && !more && f->timers.settable)

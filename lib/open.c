@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Handles: made and unmade, for a new wheel or one that is handed over. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -64,6 +65,9 @@ static int features(int fd, const struct twheel_options *options, uint64_t *has)
 		return ret;
 	if (found.abi != TWHEEL_ABI)
 		return -EPROTO;
+	/* What one says to any ioctl, and has not filled in anything. */
+	if (!found.max_capacity)
+		return -ENOTTY;
 	*has = found.features;
 	if (!ATOMIC_WORDS || options->flags & TWHEEL_OPEN_NO_WORDS)
 		*has &= ~TWHEEL_FEATURE_WORDS;
@@ -242,13 +246,16 @@ static int open_file(struct twheel **out, int fd, const struct twheel_options *o
 	struct twheel_setup setup;
 	struct twheel *w;
 	uint64_t has;
-	int ret;
+	int ret, mode;
 
 	ret = features(fd, options, &has);
 	if (ret)
 		return ret;
-	/* Words are mapped to be written, and a wheel that was set up stays so. */
-	if (has & TWHEEL_FEATURE_WORDS && !twheel_sys_writable(fd))
+	/*
+	 * Events are read; words are mapped to be written, and a wheel that was set up stays so.
+	 */
+	mode = twheel_sys_mode(fd);
+	if (mode != O_RDWR && (mode != O_RDONLY || has & TWHEEL_FEATURE_WORDS))
 		return -EACCES;
 	ret = shape(fd, options, has, &setup);
 	if (ret)

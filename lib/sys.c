@@ -72,7 +72,7 @@ static uint64_t tai_offset(void)
 	return (uint64_t)((ahead + half) / NSEC_PER_SEC * NSEC_PER_SEC);
 }
 
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+int twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
 {
 	bool never = when >= INT64_MAX, tai = clock == CLOCK_TAI;
 	int flags = TFD_TIMER_ABSTIME | (tai ? TFD_TIMER_CANCEL_ON_SET : 0);
@@ -86,8 +86,9 @@ void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
 		};
 
 		if (!timerfd_settime(fd, flags, &spec, NULL))
-			break;
+			return 0;
 	} while (errno == ECANCELED);
+	return -errno;
 }
 
 int twheel_sys_memory(size_t size, void **at)
@@ -122,10 +123,10 @@ int twheel_sys_set_nonblocking(int fd)
 	return fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-/* For reading and writing, as a map takes it? */
-bool twheel_sys_writable(int fd)
+/* Is it open for reading, writing or both?  O_RDONLY, O_WRONLY, O_RDWR; or 3: ioctls alone. */
+int twheel_sys_mode(int fd)
 {
-	return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+	return fcntl(fd, F_GETFL) & O_ACCMODE;
 }
 
 uint64_t twheel_sys_now(uint32_t clock)

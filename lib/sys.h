@@ -22,15 +22,15 @@ int twheel_sys_poll(int fd, int64_t timeout);
 
 /* A timerfd by a clock of wheels, which nobody reads. */
 int twheel_sys_timer(uint32_t clock);
-/* Make it readable at a time: 0: now; from INT64_MAX on: never. */
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when);
+/* Make it readable at a time: 0: now; from INT64_MAX on: never. 0, or an errno. */
+int twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when);
 
 /* Memory of zeroes that children share; it takes none until it is written. */
 int twheel_sys_memory(size_t size, void **at);
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at);
 void twheel_sys_unmap(void *at, size_t size);
 int twheel_sys_set_nonblocking(int fd);
-bool twheel_sys_writable(int fd);
+int twheel_sys_mode(int fd);
 uint64_t twheel_sys_now(uint32_t clock);
 
 #endif

@@ -21,7 +21,8 @@ extern "C" {
  * the kernel, and most changes are a store into it.  Where they can't, each
  * change is a system call.  What a function does is the same either way, but for
  * generations: a timer gets another one with each such call that arms it, and keeps the
- * one it has where a store is enough.
+ * one it has where a store is enough.  And of a timer whose last event was taken, a call finds
+ * TWHEEL_STATE_DELIVERED, or TWHEEL_STATE_IDLE with an event ring.
  *
  * A function returns 0, or a count, or a negative errno; errno itself means
  * nothing.  Beside those listed with a function, whatever makes a system call
@@ -34,19 +35,25 @@ extern "C" {
  * and goes neither through exec, nor to others, nor into another time namespace.  Only calls turn
  * it: a timer is found by who takes events or waits for them (or arms one that is due), so
  * twheel_cancel_tell() may say TWHEEL_STATE_PENDING until somebody has, though twheel_get() says
- * TWHEEL_STATE_EXPIRED, and while nobody calls, nothing comes.  There is no event ring.  Its
+ * TWHEEL_STATE_EXPIRED, and while nobody calls, nothing comes: an edge-triggered epoll that has
+ * told of an event tells of no later one until one is taken.  There is no event ring.  Its
  * memory is the process's own, for all ids at once, and no quota counts it; any user may have any
  * tick.  Where these pages speak of a system call,
- * it takes a lock, and sets a timerfd if the timer is sooner than all others; by CLOCK_TAI it is
- * late where adjtimex(2) changes what TAI is ahead, until the next call.  A process that ends
+ * it takes a lock, and sets a timerfd if the timer is sooner than all others, or was taken and
+ * others are to come: so take events in batches.  By CLOCK_TAI it is late where adjtimex(2)
+ * changes what TAI is ahead, until a take, or an arm that is sooner.  A process that ends
  * inside a call (it is killed, or a thread is in one at exit or exec), while others share the
- * wheel, leaves it of no use to them: what is more than a store says -ENOTRECOVERABLE.  Nobody
- * but twheel_wait() tells that somebody else has closed the file descriptor.  twheel_has() tells
- * which it is, and who wants no fallback opens with TWHEEL_OPEN_DEVICE.
+ * wheel, leaves it of no use to them: what is more than a store says -ENOTRECOVERABLE.  One that
+ * is stopped there has all others wait until it goes on.  Nobody
+ * but twheel_wait(), before it sleeps, tells that somebody else has closed the file descriptor.
+ * That is readable once more at the time of a timer that was cancelled, drained or moved away.  A
+ * timer that is alone in its tick can be taken at its deadline, and is pending until then or the
+ * tick has come.  Addresses that are no memory end the program, and are no EFAULT.
+ * twheel_has() tells which it is, and who wants no fallback opens with TWHEEL_OPEN_DEVICE.
  *
  * Threads: any function may be called by any thread at any time, but for
- * twheel_extend(), which needs a timer that is this thread's alone, and
- * twheel_close().  A thread may be cancelled (pthread_cancel(), but not at any
+ * twheel_extend() and twheel_extend_armed(), which need a timer that is this thread's alone,
+ * and twheel_close().  A thread may be cancelled (pthread_cancel(), but not at any
  * moment: PTHREAD_CANCEL_ASYNCHRONOUS) while it takes events or waits for them; what
  * it has not returned is not taken.
  *
@@ -73,7 +80,7 @@ extern "C" {
  *
  * Quotas: a wheel belongs to the user who first uses it, and twheel_open() is a use.
  * So a wheel that a broker opens and hands over counts for the service that gets it,
- * and EDQUOT tells of that user's limits on wheels, timers and entries of rings.
+ * and EDQUOT tells of that user's limits on wheels, timers, capacity and entries of rings.
  * In user namespaces made by somebody else than root, the user is the creator of the
  * outermost one.
  *
@@ -164,8 +171,8 @@ struct twheel_options {
  *
  * Return: 0;
  * -ENODEV: there is no device, and TWHEEL_OPEN_DEVICE or a path is given;
- * -EACCES: not permitted to open it; or @fd is not open for reading and writing, which
- * words need;
+ * -EACCES: not permitted to open it; or @fd is not open for reading, or not for writing,
+ * which words need;
  * -EPERM: the cgroup's list of devices (DevicePolicy= of systemd) does not have it.  This is no
  * reason for a fallback, as little as -EACCES is; see also below;
  * -EBADF: @fd is not open;
@@ -351,7 +358,8 @@ int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer);
  * the wheel is there.
  *
  * Return: 0, or the first error: somebody else has closed the file descriptor, for instance.
- * What it tells of may be late, and is armed by another arm.
+ * What it tells of may be late, and is armed by another twheel_arm(); twheel_extend() with the same
+ * deadline is a store and no call.
  */
 int twheel_flush(struct twheel *w);
 
@@ -381,7 +389,7 @@ int twheel_flush(struct twheel *w);
  * a ring are the periods that had passed when it came, so that more of them may follow in
  * another event.
  *
- * Return: how many, 0 if there are none, or a negative errno.
+ * Return: how many, 0 if there are none or @nr is 0, or a negative errno.
  */
 int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
 
@@ -391,13 +399,15 @@ int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
  * @events: where to write them
  * @nr: at most so many, not 0
  * @timeout: ns to wait for a first event; negative: for ever; 0: not at all.  As with
- *	poll(2), the kernel may take some 50 us more.  What twheel_take() waits for comes to that
+ *	poll(2), the kernel may take some 50 us more.  What twheel_take() waits for comes to that,
+ *	and the search for an event behind timers that stores have cancelled or pushed back
  *
  * Submits the batch first.
  *
  * Return: how many, 0 if the time is over, or a negative errno;
  * -EINTR: a signal came before the first event;
- * -EINVAL: @nr is 0.
+ * -EINVAL: @nr is 0; or the process may have no open files at all (RLIMIT_NOFILE is 0),
+ * and poll(2) refuses to wait.
  */
 int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int64_t timeout);
 
@@ -442,7 +452,9 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * @w: the handle, opened with TWHEEL_OPEN_FD
  *
  * Finds what was stored and not called, or come due and not taken, by whoever had
- * the wheel before exec or crash.  What was said of a timer is the wheel's.
+ * the wheel before exec or crash.  What was said of a timer is the wheel's.  The kernel's promises
+ * in the words are believed: of a word over which the other process has scribbled, also its
+ * promise, nothing may come until the timer is armed by a call.
  *
  * Time goes with the capacity and with the events in the ring, memory does not, and other
  * threads get in between.  Signals do not stop it.  To call it

@@ -18,8 +18,6 @@
 /* Without a wheel, so that the first one makes them a user. */
 #define NEWCOMER	54324
 #define CAPACITY	1024U
-/* A timer's memory is charged to the user in portions of so many. */
-#define CHUNK		256U
 #define MAX_WHEELS	3U
 /* More failure points than this, and the sweep would not end. */
 #define MAX_POINTS	1000U
@@ -767,7 +765,7 @@ static bool limits_hold(void)
 }
 
 FIXTURE(call) {
-	long long wheels, timers;
+	long long wheels, timers, capacity;
 	int other;
 	struct subject *s;
 	struct picture before, after;
@@ -828,10 +826,13 @@ FIXTURE_SETUP(call)
 	ASSERT_TRUE(!!self->s);
 	self->wheels = file_value(PARAMETERS "max_user_wheels", NULL);
 	self->timers = file_value(PARAMETERS "max_user_timers", NULL);
+	self->capacity = file_value(PARAMETERS "max_user_capacity", NULL);
 	ASSERT_LT(0, self->wheels);
 	ASSERT_LT(0, self->timers);
 	ASSERT_EQ(0, write_file(PARAMETERS "max_user_wheels", "%u", MAX_WHEELS + 1));
 	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%u", CAPACITY));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_capacity", "%u",
+				TWHEEL_DEFAULT_CAPACITY + CAPACITY));
 	ASSERT_EQ(0, set_up_faults());
 	fail_nth = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, fail_nth);
@@ -848,6 +849,7 @@ FIXTURE_TEARDOWN(call)
 		return;
 	write_file(PARAMETERS "max_user_wheels", "%lld", self->wheels);
 	write_file(PARAMETERS "max_user_timers", "%lld", self->timers);
+	write_file(PARAMETERS "max_user_capacity", "%lld", self->capacity);
 }
 
 TEST_F_TIMEOUT(call, every_failure, 170)

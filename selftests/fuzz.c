@@ -29,7 +29,6 @@
 
 #define THREADS		3U
 #define SLOTS		10U	/* files that a program has */
-#define PAGE		4096U
 #define ARENA_PAGES	256U
 #define FORK_CALLS	150U	/* that a forked process makes */
 #define PROGRAM_LIMIT	90	/* seconds */
@@ -1054,12 +1053,17 @@ static void run_program(struct program *p)
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);
 	change_self(p);
-	p->arena = mmap(NULL, PAGE * ARENA_PAGES, PROT_NONE,
+	/*
+	 * The page in front stays: a hole behind it is not one with the free space before, where
+	 * the stacks of threads come.
+	 */
+	p->arena = mmap(NULL, PAGE * (1 + ARENA_PAGES), PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	p->epoll = high(epoll_create1(0));
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, p->pair) ||
 	    pipe2(p->pipe, O_NONBLOCK) || p->arena == MAP_FAILED)
 		abort();
+	p->arena += PAGE;
 	for (int i = 0; i < 2; i++) {
 		p->pair[i] = high(p->pair[i]);
 		p->pipe[i] = high(p->pipe[i]);

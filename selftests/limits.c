@@ -11,9 +11,6 @@
 #define USER_A		54321
 #define USER_B		54322
 
-/* A timer's memory is charged to the user in portions of so many. */
-#define CHUNK		256
-
 /* A full wheel */
 
 TEST(a_full_wheel)
@@ -74,7 +71,7 @@ TEST(a_full_wheel)
 #define NEEDS_ROOT	"needs root to change users and limits"
 
 FIXTURE(user) {
-	long long wheels, timers, ring;
+	long long wheels, timers, capacity, ring;
 	int mode;
 	bool changed;
 };
@@ -85,7 +82,9 @@ FIXTURE_SETUP(user)
 		return;
 	self->wheels = file_value(PARAMETERS "max_user_wheels", NULL);
 	self->timers = file_value(PARAMETERS "max_user_timers", NULL);
+	self->capacity = file_value(PARAMETERS "max_user_capacity", NULL);
 	self->ring = file_value(PARAMETERS "max_user_ring", NULL);
+	ASSERT_LT(0, self->capacity);
 	ASSERT_LT(0, self->ring);
 	ASSERT_LT(0, self->wheels);
 	ASSERT_LT(0, self->timers);
@@ -101,6 +100,7 @@ FIXTURE_TEARDOWN(user)
 	chmod(DEVICE, self->mode);
 	write_file(PARAMETERS "max_user_wheels", "%lld", self->wheels);
 	write_file(PARAMETERS "max_user_timers", "%lld", self->timers);
+	write_file(PARAMETERS "max_user_capacity", "%lld", self->capacity);
 	write_file(PARAMETERS "max_user_ring", "%lld", self->ring);
 }
 
@@ -263,6 +263,69 @@ TEST_F(user, timers)
 		if (!pid) {
 			become(USER_A);
 			arm_up_to(4 * CHUNK);
+			_exit(0);
+		}
+		ASSERT_EQ(0, child_result(pid));
+	}
+}
+
+static int wheel_of(unsigned int capacity, unsigned int words)
+{
+	struct twheel_setup s = {
+		.flags = words ? TWHEEL_SETUP_WORDS : 0,
+		.capacity = capacity,
+		.words_nr = words,
+	};
+	int fd = wheel_open(O_NONBLOCK);
+
+	CHILD_CHECK(fd >= 0);
+	CHILD_CHECK(!set_up(fd, &s));
+	return fd;
+}
+
+/* Directories are of the capacity's size, so one timer in each wheel is much memory, too. */
+static void arm_in_large_wheels(void)
+{
+	struct twheel_setup words = {
+		.flags = TWHEEL_SETUP_WORDS, .capacity = 2 * CHUNK, .words_nr = CHUNK,
+	};
+	int a = wheel_of(6 * CHUNK, 0), b = wheel_of(3 * CHUNK, 0), c = wheel_of(2 * CHUNK, 0);
+	int d = wheel_open(O_NONBLOCK);
+	struct snapshot before;
+
+	CHILD_CHECK(d >= 0);
+	/* It counts from the first timer on. */
+	CHILD_CHECK(!arm_in(a, 0, HOUR, 0));
+	CHILD_CHECK(!snapshot_take(b, &before));
+	CHILD_CHECK(arm_in(b, 0, HOUR, 0) == -EDQUOT);
+	CHILD_CHECK(snapshot_holds(b, &before));
+	CHILD_CHECK(!arm_in(c, 0, HOUR, 0));
+	CHILD_CHECK(set_up(d, &words) == -EDQUOT);
+	/* The timers of what was refused have been given back. */
+	CHILD_CHECK(!arm_in(a, CHUNK, HOUR, 0));
+	CHILD_CHECK(arm_in(a, 2 * CHUNK, HOUR, 0) == -EDQUOT);
+	/* And so is the capacity, with the wheel. */
+	close(c);
+	CHILD_CHECK(!set_up(d, &words));
+	close(d);
+	CHILD_CHECK(arm_in(b, 0, HOUR, 0) == -EDQUOT);
+	close(a);
+	CHILD_CHECK(!arm_in(b, 0, HOUR, 0));
+}
+
+TEST_F(user, capacity)
+{
+	pid_t pid;
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_capacity", "%d", 8 * CHUNK));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", 3 * CHUNK));
+	for (int i = 0; i < 2; i++) {
+		pid = fork();
+		if (!pid) {
+			become(USER_A);
+			arm_in_large_wheels();
 			_exit(0);
 		}
 		ASSERT_EQ(0, child_result(pid));
@@ -728,25 +791,39 @@ static void fill_the_cgroup(int fd, const struct twheel_stats *start)
 	CHILD_CHECK(wheel_cancel(fd, 6) == TWHEEL_STATE_PENDING);
 }
 
-TEST(cgroup_at_its_limit)
+FIXTURE(cgroup) {
+	int fd;
+};
+
+/* Opened outside: it is the caller who is charged. */
+FIXTURE_SETUP(cgroup)
+{
+	self->fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(cgroup)
+{
+	close(self->fd);
+}
+
+/* Where races are looked for, to fill 16 MiB takes ten seconds, and more beside others. */
+TEST_F_TIMEOUT(cgroup, at_its_limit, 120)
 {
 	struct twheel_setup setup = { .capacity = TWHEEL_MAX_CAPACITY };
 	struct twheel_stats start;
-	int fd, ret;
 	pid_t pid;
+	int ret;
 
 	if (group_make(16 << 20))
 		SKIP(return, NO_GROUP);
 
-	/* Opened outside: it is the caller who is charged. */
-	fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_up(fd, &setup));
-	ASSERT_EQ(0, arm_in(fd, 0, HOUR, 0));
-	ASSERT_EQ(0, wheel_stats(fd, &start));
+	ASSERT_EQ(0, set_up(self->fd, &setup));
+	ASSERT_EQ(0, arm_in(self->fd, 0, HOUR, 0));
+	ASSERT_EQ(0, wheel_stats(self->fd, &start));
 	pid = fork();
 	if (!pid) {
-		fill_the_cgroup(fd, &start);
+		fill_the_cgroup(self->fd, &start);
 		_exit(0);
 	}
 	ret = child_result(pid);
@@ -754,8 +831,7 @@ TEST(cgroup_at_its_limit)
 	EXPECT_EQ(0, file_value(GROUP "/memory.events", "oom_kill "));
 	EXPECT_LT(0, file_value(GROUP "/memory.events", "max "));
 	/* Another cgroup is not at its limit. */
-	EXPECT_EQ(0, arm_in(fd, 1 << 23, HOUR, 0));
-	close(fd);
+	EXPECT_EQ(0, arm_in(self->fd, 1 << 23, HOUR, 0));
 	EXPECT_EQ(0, rmdir(GROUP));
 }
 

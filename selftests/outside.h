@@ -11,8 +11,6 @@
 
 #include "words_test.h"
 
-#define PAGE		4096
-
 #define NO_USERFAULTFD	"this kernel has no userfaultfd, or not for us"
 
 /*

@@ -100,7 +100,8 @@ TEST_F(polled, wakes_seldom_and_can_be_killed)
 		SKIP(return, "needs two processors");
 	/* One in a millisecond by polls, and one in each span of softirq. */
 	EXPECT_GE(5 * (polled / MSEC + 1), after.wakeups - before.wakeups);
-	EXPECT_GE(SEC, took);
+	/* A second; more where TWHEEL_LATE_MS says that the kernel is slow. It took 17 s once. */
+	EXPECT_GE(2 * LATE, took);
 }
 
 TEST_HARNESS_MAIN

@@ -7,8 +7,6 @@
 #include "beside.h"
 #include "outside.h"
 
-#define CHUNK		256
-
 /* The most that softirq may do in a visit, and in each span of a millisecond. */
 #define STEP		64
 #define SPAN		MSEC

@@ -8,7 +8,7 @@
 /* Softirq drops 64 stale events in a quarter of a millisecond, and then finds one that counts. */
 TEST(a_clock_that_is_set_back_puts_off_no_event)
 {
-	enum { NR = 1 << 16 };
+	enum { NR = 1 << 15 };
 	struct caller poller = { .call = call_poll };
 	struct twheel_stats before, after;
 	struct shared s;

@@ -17,7 +17,7 @@
 #define CAROL		1003
 
 #define MAX_TIMERS	PARAMETERS "max_user_timers"
-#define LIMIT		1024
+#define LIMIT		(4 * CHUNK)
 
 /* Use a wheel for the first time, and no more. */
 static int use(int fd)

@@ -6,8 +6,6 @@
 #include "beside.h"
 #include "outside.h"
 
-#define CHUNK		256
-
 /*
  * Quotas.
  */
@@ -645,7 +643,7 @@ static int cancel_many(int fd, __u32 nr)
 
 TEST_F(trim, gives_memory_back)
 {
-	enum { NR = 64 * CHUNK };
+	enum { NR = 16384 };
 	__u64 empty, full;
 	long long freed;
 	int round;
@@ -726,33 +724,33 @@ TEST_F(trim, generations_go_on)
 
 TEST_F(trim, ids_are_found_again)
 {
-	enum { NR = 1000 };
-	struct twheel_setup setup = { .capacity = NR };
+	const unsigned int nr = 4 * CHUNK - 24;
+	struct twheel_setup setup = { .capacity = nr };
 	struct twheel_op op;
-	bool *seen = calloc(NR, sizeof(*seen));
+	bool *seen = calloc(nr, sizeof(*seen));
 	unsigned int i, round;
 
 	ASSERT_EQ(0, set_up(self->fd, &setup));
 	for (round = 0; round < 4; round++) {
-		memset(seen, 0, NR * sizeof(*seen));
-		for (i = 0; i < NR; i++) {
+		memset(seen, 0, nr * sizeof(*seen));
+		for (i = 0; i < nr; i++) {
 			op = (struct twheel_op){
 				.deadline = now_ns() + HOUR, .id = TWHEEL_ID_ANY,
 			};
 			ASSERT_EQ(0, wheel_arm(self->fd, &op))
 				TH_LOG("round %u, arm %u", round, i);
-			ASSERT_GT(NR, op.id);
+			ASSERT_GT(nr, op.id);
 			ASSERT_FALSE(seen[op.id]);
 			seen[op.id] = true;
 		}
 		op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
 		EXPECT_EQ(-ENOSPC, wheel_arm(self->fd, &op));
 		/* All of them; or all but one in the middle, and then that one. */
-		for (i = 0; i < NR; i++)
-			if (round % 2 == 0 || i != NR / 2)
+		for (i = 0; i < nr; i++)
+			if (round % 2 == 0 || i != nr / 2)
 				ASSERT_LE(0, wheel_cancel(self->fd, i));
 		ASSERT_LT(0, trim(self->fd));
-		ASSERT_LE(0, wheel_cancel(self->fd, NR / 2));
+		ASSERT_LE(0, wheel_cancel(self->fd, nr / 2));
 	}
 	free(seen);
 }

@@ -214,6 +214,63 @@ TEST_F(wheel, in_order_of_ticks)
 	}
 }
 
+/* With so many unread softirq pauses; then the others are found by who reads. */
+TEST_F(wheel, others_come_beside_those_that_are_armed_as_due_again_and_again)
+{
+	enum { BUSY = 2000, OTHERS = 300, READS = 200 };
+	struct twheel_event ev[64];
+	struct twheel_op ops[64];
+	int reads, n, i, nr, others = 0;
+	__u64 due = now_ns() + 20 * MSEC;
+	__u32 failed;
+
+	for (i = 0; i < OTHERS; i++)
+		ASSERT_EQ(0, arm_at(self->fd, BUSY + i, due, 0));
+	ASSERT_EQ(0, arm_many(self->fd, BUSY, 1, 0));
+	sleep_until(due + MSEC);
+	for (reads = 0; reads < READS && others < OTHERS; reads++) {
+		n = wheel_read(self->fd, ev, ARRAY_SIZE(ev));
+		ASSERT_LT(0, n);
+		for (i = 0, nr = 0; i < n; i++) {
+			if (ev[i].id < BUSY)
+				ops[nr++] = (struct twheel_op){
+					.opcode = TWHEEL_OP_ARM, .deadline = 1, .id = ev[i].id,
+				};
+			else
+				others++;
+		}
+		if (nr)
+			ASSERT_EQ(nr, wheel_submit(self->fd, ops, nr, &failed));
+	}
+	EXPECT_EQ(OTHERS, others);
+}
+
+/* Also with few of them. */
+TEST_F(wheel, others_are_found_by_who_reads_an_event_at_a_time)
+{
+	enum { OTHERS = 40000, READS = 700 };
+	__u64 due = now_ns() + 3 * SEC, found;
+	struct twheel_stats s;
+	struct twheel_event ev;
+	int reads = 0, others = 0;
+
+	ASSERT_EQ(0, arm_many(self->fd, OTHERS, due, 0));
+	ASSERT_GT(due, now_ns());
+	ASSERT_EQ(0, arm_at(self->fd, OTHERS, 1, 0));
+	ASSERT_EQ(0, arm_at(self->fd, OTHERS + 1, 1, 0));
+	while (reads < READS) {
+		reads += now_ns() > due + MSEC;
+		ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
+		if (ev.id < OTHERS)
+			others++;
+		else
+			ASSERT_EQ(0, arm_at(self->fd, ev.id, 1, 0));
+	}
+	ASSERT_EQ(0, wheel_stats(self->fd, &s));
+	found = s.expired + others;
+	EXPECT_LE(OTHERS, found);
+}
+
 /* Never stale: a queued event is taken back by whatever comes over it. */
 
 TEST_F(wheel, cancel_takes_back_the_event)

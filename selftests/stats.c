@@ -99,8 +99,11 @@ TEST(next_is_no_promise_beyond_the_next)
 			.deadline = i ? first + 200 * MSEC : first,
 		};
 	ASSERT_EQ(ARRAY_SIZE(ops), wheel_submit(fd, ops, ARRAY_SIZE(ops), NULL));
-	while (now_ns() < first - 10 * MSEC) {
+	for (;;) {
 		ASSERT_EQ(0, wheel_stats(fd, &s));
+		/* The first may have been found by then. */
+		if (now_ns() >= first)
+			break;
 		ASSERT_LE(s.next, first + MSEC);
 		moves = s.moves;
 	}

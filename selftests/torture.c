@@ -598,10 +598,10 @@ static void interrupt(int signal)
 /* What the kernel keeps for so many timers, at the most: bytes. */
 static __u64 most_memory(const struct twheel_setup *s)
 {
-	__u64 chunks = s->capacity / 256 + 1;
+	__u64 chunks = s->capacity / CHUNK + 1;
 
 	return (64 << 10) + s->levels * (2 * s->slots * 64ULL + 2048) +
-	       chunks * (sizeof(void *) + 3 * 4096);
+	       chunks * (sizeof(void *) + CHUNK_BYTES);
 }
 
 /* All that was armed, and what became of it. */

@@ -125,7 +125,7 @@ TEST_F(trace, all_have_a_format)
 		"twheel_timer_arm", "twheel_timer_cancel", "twheel_look", "twheel_timer_extend",
 		"twheel_timer_let_go", "twheel_cascade", "twheel_timer_move", "twheel_timer_expire",
 		"twheel_timer_stale", "twheel_timer_deliver", "twheel_hrtimer_start",
-		"twheel_hrtimer_fire",
+		"twheel_hrtimer_fire", "twheel_timer_resume",
 	};
 	char path[128], format[4096];
 	const char *late;
@@ -233,6 +233,59 @@ TEST_F(trace, drain_is_cancel)
 	ASSERT_EQ(3, list_all(self->fd, TWHEEL_IOC_DRAIN, timers, 4));
 	trace_read(self->instance, self->text);
 	EXPECT_EQ(3, lines(self->text, "twheel_timer_cancel", number_of(self->fd)));
+}
+
+/* What a store has left is what a call cancels; and an arm for never is one that is not filed. */
+TEST_F(trace, cancel_of_a_store)
+{
+	struct shared *s = &self->shared;
+	__u64 base = now_ns() + HOUR, number;
+	struct twheel_op op = { .id = 7 };
+	const char *line;
+
+	ASSERT_EQ(0, shared_open(s, 256, 0, 0));
+	number = number_of(s->fd);
+	ASSERT_EQ(1, want(s, 7, base));
+	ASSERT_EQ(0, want(s, 7, base + HOUR));
+	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(s->fd, 7));
+	ASSERT_EQ(1, want(s, 7, base));
+	ASSERT_EQ(0, wheel_arm(s->fd, &op));
+	trace_read(self->instance, self->text);
+	ASSERT_EQ(1, lines(self->text, "twheel_timer_cancel", number));
+	line = next_line(self->text, "twheel_timer_cancel", number);
+	EXPECT_EQ(base + HOUR, field(line, "deadline"));
+	EXPECT_TRUE(has(line, " found=pending\n"));
+	for (int i = 0; i < 2; i++) {
+		line = next_line(line, "twheel_timer_arm", number);
+		ASSERT_NE(NULL, line);
+	}
+	EXPECT_EQ(0, field(line, "deadline"));
+	EXPECT_EQ(0, field(line, "tick"));
+	EXPECT_TRUE(has(line, " level=-1 slot=-1 found=pending\n"));
+}
+
+/* Each period but the first is filed without a call. */
+TEST_F(trace, resume)
+{
+	__u64 number = number_of(self->fd), base = now_ns() + HOUR / 2;
+	const char *line = self->text;
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, arm_every(self->fd, 2, base - HOUR / 2 + 10 * MSEC, HOUR, 3));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	base = ev.deadline + HOUR;
+	trace_read(self->instance, self->text);
+	ASSERT_EQ(1, lines(self->text, "twheel_timer_resume", number));
+	line = next_line(self->text, "twheel_timer_deliver", number);
+	ASSERT_NE(NULL, line);
+	line = next_line(line, "twheel_timer_resume", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(2, field(line, "id"));
+	EXPECT_EQ(ev.generation, field(line, "generation"));
+	EXPECT_EQ(base, field(line, "deadline"));
+	EXPECT_EQ((base + MSEC - 1) / MSEC, field(line, "tick"));
+	EXPECT_EQ(3, field(line, "level"));
+	EXPECT_EQ((base + MSEC - 1) / MSEC >> 18 & 127, field(line, "slot"));
 }
 
 /* What is told of an event is what its reader, and the wheel's statistics, say. */
@@ -391,8 +444,8 @@ TEST_F(trace, look_at_a_lone_timer)
 	ASSERT_NE(NULL, line);
 	EXPECT_EQ(1, field(line, "timers"));
 	EXPECT_EQ(1, field(line, "later"));
+	ASSERT_EQ(1, lines(self->text, "twheel_timer_extend", number));
 	line = next_line(self->text, "twheel_timer_extend", number);
-	ASSERT_NE(NULL, line);
 	EXPECT_EQ(9, field(line, "id"));
 	EXPECT_EQ(base + HOUR, field(line, "deadline"));
 	EXPECT_LE(HOUR - MSEC, field(line, "by_ns"));

@@ -44,6 +44,16 @@
 #define HOUR		(3600 * SEC)
 
 /*
+ * What is taken by the page of the machine: words that share one; and timers that share
+ * memory, as many as need a page of the 16 bytes that the wheel keeps of each.
+ */
+#define PAGE		((unsigned int)sysconf(_SC_PAGESIZE))
+#define WORDS_PER_PAGE	(PAGE / (unsigned int)sizeof(struct twheel_word))
+#define CHUNK		(PAGE / 16)
+/* Bytes of such a chunk of timers. */
+#define CHUNK_BYTES	(3 * PAGE)
+
+/*
  * An event that is not there after this long will not come: far above what an
  * emulated guest on a loaded machine needs, and below the harness's timeout.
  */
@@ -63,6 +73,8 @@ static void __attribute__((constructor)) need_device(void)
 {
 	if (access(DEVICE, F_OK))
 		ksft_exit_skip("no " DEVICE ": the module is not loaded\n");
+	if (access(DEVICE, R_OK | W_OK))
+		ksft_exit_skip(DEVICE " is not for this user: see its mode\n");
 }
 
 /*

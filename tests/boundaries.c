@@ -38,7 +38,7 @@ static const struct shape shapes[] = {
 
 static void shape_desc(const struct shape *shape, char *desc)
 {
-	strcpy(desc, shape->name);
+	strscpy(desc, shape->name, KUNIT_PARAM_DESC_SIZE);
 }
 
 KUNIT_ARRAY_PARAM(shape, shapes, shape_desc);

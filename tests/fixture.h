@@ -3,7 +3,7 @@
 #ifndef TWHEEL_TESTS_FIXTURE_H
 #define TWHEEL_TESTS_FIXTURE_H
 
-#include "owner.h"
+#include "../compat/owner.h"
 
 /* Three chunks, of which the last is not full. */
 #define CHUNK		WHEEL_CHUNK_TIMERS

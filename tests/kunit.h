@@ -20,6 +20,8 @@
 
 #define KUNIT_PARAM_DESC_SIZE	128
 
+#define strscpy(to, from, size)	snprintf(to, size, "%s", from)
+
 struct kunit {
 	void		*priv;
 	const void	*param_value;

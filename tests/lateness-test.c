@@ -127,6 +127,16 @@ static void late_by_classes(void)
 	pass(5 * ts.tick);
 	good &= owner_read(&ts, &event, now) && lateness.max_late == 4 * ts.tick - 1;
 	tap(good, "lateness: not of a deadline that was stored and had passed, before its call");
+
+	/* The wheel was to find it by itself, and a call comes first. */
+	lateness = (struct timers_lateness){};
+	op = (struct twheel_op){ .id = 8, .deadline = now + ts.tick };
+	good = !arm(&op);
+	now += 5 * ts.tick;
+	op = (struct twheel_op){ .id = 8, .flags = TWHEEL_ARM_STORED };
+	good &= !arm(&op) && owner_read(&ts, &event, now) && event.id == 8 &&
+		lateness.max_late == 4 * ts.tick;
+	tap(good, "lateness: of one that a call asks for when the wheel is late for it");
 	end_words();
 }
 

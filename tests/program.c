@@ -20,7 +20,7 @@
  */
 #include <stdio.h>
 
-#include "owner.h"
+#include "../compat/owner.h"
 #include "program.h"
 #include "reference.h"
 #include "rules.h"

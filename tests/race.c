@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "owner.h"
+#include "../compat/owner.h"
 #include "rnd.h"
 #include "tap.h"
 

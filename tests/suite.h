@@ -6,7 +6,7 @@
 #ifndef TWHEEL_TESTS_SUITE_H
 #define TWHEEL_TESTS_SUITE_H
 
-#include "owner.h"
+#include "../compat/owner.h"
 
 /* ns */
 #define MSEC		1000000ULL

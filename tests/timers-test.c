@@ -362,7 +362,9 @@ static void told_before_found(bool words)
 static void drained_promises_nothing(void)
 {
 	struct twheel_timer record;
+	struct twheel_event event;
 	struct twheel_word *words;
+	struct twheel_op op;
 	u32 cursor = 0;
 	bool good;
 
@@ -395,6 +397,24 @@ static void drained_promises_nothing(void)
 	good &= !timers_list(&ts, &record, 1, &cursor, true, now) && !ts.wheel.filed &&
 		!words[3].promise && get(3).state == TWHEEL_STATE_IDLE;
 	tap(good, "words: drained or not, what is promised is true");
+	end_words();
+
+	/* Extended while a drain had it, and due as well when that failed: with the next tick. */
+	words = start_words(1000000);
+	store(3, now + 1000000);
+	pass(1000000);
+	cursor = 0;
+	good = timers_list(&ts, &record, 1, &cursor, true, now) == 1 &&
+	       record.state == TWHEEL_STATE_EXPIRED;
+	words[3].deadline = now + 1000;
+	now += 2000;
+	timers_undrain(&ts, &record, 1, ts.claims, now);
+	good &= ts.wheel.filed == 1 && !timers_expired(&ts);
+	/* Who asks for it by a call does not wait for that. */
+	op = (struct twheel_op){ .flags = TWHEEL_ARM_STORED, .id = 3 };
+	good &= !arm(&op) && timers_expired(&ts) == 1 &&
+		timers_claim(&ts, &event, 1, now) == 1 && event.id == 3;
+	tap(good, "words: a call for what has passed makes it due at once");
 	end_words();
 }
 
@@ -469,6 +489,11 @@ static void generations_wrap(void)
 	op.generation = ~0U;
 	good = !arm(&op) && op.generation == 1;
 	tap(good, "no generation is 0");
+	ts.trimmed = 5;
+	timer_of(&ts, 3)->generation = ~0U;
+	op.generation = ~0U;
+	good = !arm(&op) && op.generation == 6;
+	tap(good, "nor one that a timer had whose memory was given back");
 	wheel_destroy(&ts.wheel);
 }
 

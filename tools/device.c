@@ -111,7 +111,8 @@ bool wheel_is(int fd)
 {
 	struct twheel_features features;
 
-	return wheel_features(fd, &features) == 0;
+	/* There are files that say yes to any ioctl, and fill in nothing. */
+	return wheel_features(fd, &features) == 0 && features.max_capacity;
 }
 
 const char *wheel_explain(int err)
@@ -151,7 +152,7 @@ const char *wheel_explain(int err)
 	case ENOSPC:
 		return "every id of the wheel is in use: give it more --capacity";
 	case EDQUOT:
-		return "your user has no more wheels, timers or ring entries: see twheel doctor";
+		return "a limit of your user is reached: twheel doctor says which";
 	case ENOMEM:
 		return "no memory, or the cgroup is at its limit";
 	case EINTR:

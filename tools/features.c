@@ -76,6 +76,7 @@ static void print_json(const struct twheel_features *features)
 	json_number(line, "max_batch", features->max_batch);
 	json_number(line, "max_user_timers", features->max_user_timers);
 	json_number(line, "max_user_wheels", features->max_user_wheels);
+	json_number(line, "max_user_capacity", features->max_user_capacity);
 	json_number(line, "max_user_ring", features->max_user_ring);
 	json_line(line);
 }
@@ -116,6 +117,7 @@ static void print_features(const struct twheel_features *features)
 	print_number("entries in one call", features->max_batch);
 	print_number("timers of one user", features->max_user_timers);
 	print_number("wheels of one user", features->max_user_wheels);
+	print_number("capacity of one user", features->max_user_capacity);
 	print_number("ring entries of one user", features->max_user_ring);
 }
 

@@ -11,6 +11,7 @@
 #include "target.h"
 #include "timer.h"
 #include "verbs.h"
+#include "where.h"
 
 struct get {
 	struct target_options target;
@@ -80,7 +81,7 @@ static void print_where(const struct twheel_where *where)
 		output_row("where", "nowhere", "it is not in the wheel");
 		return;
 	default:
-		output_row("where", "unknown", "its list has changed meanwhile: try again");
+		output_row("where", "unknown", "the wheel changes all the time: try again");
 	}
 }
 
@@ -101,6 +102,10 @@ static void print_timer(const struct twheel_timer *timer, const struct twheel_wh
 		output_row("overruns", number(text, timer->overruns), "");
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)timer->cookie);
 		output_row("cookie", text, "");
+	}
+	if (!where) {
+		output_row("where", "unknown", "this module does not tell: see twheel doctor");
+		return;
 	}
 	print_where(where);
 	if (where->filed)
@@ -124,26 +129,33 @@ int verb_get(int argc, char **argv)
 	struct twheel_timer timer = {};
 	struct twheel_setup setup;
 	struct twheel_where where;
+	struct where seek;
 	struct target target;
 	int wheel, err;
+	bool told;
 
 	options_parse(&argp, argc, argv, 0, &get);
 	target = target_resolve(&get.target);
 	wheel = target_open_or_fail(&target);
 	timer.id = get.id;
-	err = wheel_get(wheel, &timer);
+	err = wheel_get_setup(wheel, &setup);
+	if (!err && get.id >= setup.capacity)
+		usage_error("ID %u: the wheel has ids 0 to %u: give one of these", get.id,
+			    setup.capacity - 1);
 	if (!err)
-		err = wheel_get_setup(wheel, &setup);
+		err = wheel_get(wheel, &timer);
 	if (err)
 		fail("timer %u: %s", get.id, wheel_explain(err));
-	timer_where(wheel, get.id, &where);
+	seek = (struct where){ .wheel = wheel, .calls = WHERE_CALLS };
+	told = where_seek(&seek, get.id, timer.generation, &where);
+	where_free(&seek);
 	if (get.json) {
 		struct json_object *line = json_new();
 
 		timer_json(line, &timer, &where);
 		json_line(line);
 	} else {
-		print_timer(&timer, &where, setup.now);
+		print_timer(&timer, told ? &where : NULL, setup.now);
 	}
 	close(wheel);
 	return 0;

@@ -19,10 +19,9 @@ uint64_t lateness_events(const __u64 *classes)
 	return sum;
 }
 
-/* So many in a hundred of the events are less than the end of the class that is returned. */
-static unsigned int class_of(const __u64 *classes, uint64_t events, unsigned int percent)
+unsigned int lateness_class(const __u64 *classes, unsigned int percent)
 {
-	uint64_t sum = classes[0];
+	uint64_t events = lateness_events(classes), sum = classes[0];
 	unsigned int i = 0;
 
 	while ((double)sum * 100 < (double)events * percent && i < LAST)
@@ -30,9 +29,9 @@ static unsigned int class_of(const __u64 *classes, uint64_t events, unsigned int
 	return i;
 }
 
-static void print_percentile(const __u64 *classes, uint64_t events, unsigned int percent)
+static void print_percentile(const __u64 *classes, unsigned int percent)
 {
-	unsigned int class = class_of(classes, events, percent);
+	unsigned int class = lateness_class(classes, percent);
 	char text[DURATION_LEN];
 
 	if (class < LAST)
@@ -69,8 +68,8 @@ void lateness_print(const __u64 *classes, uint64_t max)
 	output_row("events", number(text, events), "");
 	if (!events)
 		return;
-	print_percentile(classes, events, 50);
-	print_percentile(classes, events, 99);
+	print_percentile(classes, 50);
+	print_percentile(classes, 99);
 	output_row("max", duration_short(text, max), "");
 	while (!classes[first])
 		first++;

@@ -12,6 +12,7 @@
 #include "target.h"
 #include "timer.h"
 #include "verbs.h"
+#include "where.h"
 
 /* In one call. */
 #define TIMERS	512
@@ -37,6 +38,7 @@ static const char * const keys[] = {
  * @sort: by what
  * @reverse: the largest first
  * @where: also in which slot each is, which takes a call or more
+ * @seek: where they were found
  * @kept: timers to be sorted, before they are printed
  * @nr: how many
  * @size: for how many there is room
@@ -54,6 +56,7 @@ struct list {
 	enum key sort;
 	bool reverse;
 	bool where;
+	struct where seek;
 	struct twheel_timer *kept;
 	size_t nr;
 	size_t size;
@@ -93,8 +96,9 @@ static void parse_ids(struct list *list, char *text)
 	if (last)
 		*last++ = 0;
 	list->first = option_number("--id", text, 0, TWHEEL_MAX_CAPACITY - 1);
-	list->last = last ? option_number("--id A-", last, list->first, TWHEEL_MAX_CAPACITY - 1) :
-			    list->first;
+	list->last = last ? option_number("--id", last, 0, TWHEEL_MAX_CAPACITY - 1) : list->first;
+	if (list->last < list->first)
+		usage_error("--id %s-%s: the first is above the last", text, last);
 }
 
 static __u32 parse_state(const char *text)
@@ -210,7 +214,8 @@ static void print(struct list *list, const struct twheel_timer *timer)
 	struct twheel_where at, *where = NULL;
 
 	if (list->where) {
-		timer_where(list->wheel, timer->id, &at);
+		if (!where_seek(&list->seek, timer->id, timer->generation, &at))
+			fail("this module does not tell where a timer is: see twheel doctor");
 		where = &at;
 	}
 	if (timer->state == TWHEEL_STATE_EXPIRED)
@@ -316,8 +321,9 @@ int verb_list(int argc, char **argv)
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "List the armed timers of a wheel, pending and expired, by id."
 		       "\vWithout --pid or --fd: of the only wheel that is open.  With --sort and "
-		       "--limit all are looked at, and the first N printed.  --where takes a call for "
-		       "each 64 timers that stand before one in its list.\n"
+		       "--limit all are looked at, and the first N printed.  In a wheel that rests "
+		       "--where takes up to three calls for each timer; in one that changes, a call "
+		       "for each 64 that stand before it.\n"
 		       "\n"
 		       "Example: the ten timers of process 1234 that are due next\n"
 		       "  twheel list --pid 1234 --state pending --sort remaining --limit 10",
@@ -332,6 +338,7 @@ int verb_list(int argc, char **argv)
 	options_parse(&argp, argc, argv, 0, &list);
 	target = target_resolve(&list.target);
 	list.wheel = target_open_or_fail(&target);
+	list.seek = (struct where){ .wheel = list.wheel, .calls = WHERE_CALLS };
 	output_bulk();
 	if (!list.json)
 		print_head(&list);
@@ -340,6 +347,7 @@ int verb_list(int argc, char **argv)
 		printf("%s%s pending, %s expired%s\n", colour(stdout, DIM),
 		       number(pending, list.pending), number(expired, list.expired),
 		       colour(stdout, PLAIN));
+	where_free(&list.seek);
 	close(list.wheel);
 	return 0;
 }

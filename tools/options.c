@@ -102,7 +102,7 @@ uint64_t option_number(const char *option, const char *text, uint64_t min, uint6
 	/* Not base 0: 010 is ten to whoever writes it. */
 	value = strtoull(text, &end, text[0] == '0' && text[1] == 'x' ? 16 : 10);
 	if (*text < '0' || *text > '9' || *end || errno || value < min || value > max)
-		usage_error("%s %s: give a number from %llu to %llu", option, text,
+		usage_error("%s '%s': give a number from %llu to %llu", option, text,
 			    (unsigned long long)min, (unsigned long long)max);
 	return value;
 }
@@ -115,6 +115,15 @@ uint64_t option_duration(const char *option, const char *text)
 	why = duration_parse(text, &ns);
 	if (why)
 		usage_error("%s '%s' %s", option, text, why);
+	return ns;
+}
+
+uint64_t option_interval(const char *option, const char *text)
+{
+	uint64_t ns = option_duration(option, text);
+
+	if (ns < INTERVAL_MIN || ns > INTERVAL_MAX)
+		usage_error("%s %s: give a duration from 10ms to 1d", option, text);
 	return ns;
 }
 

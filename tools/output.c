@@ -1,28 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What people and programs read: errors, colours, numbers, JSON. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "array.h"
 #include "output.h"
 
 static const char *program = "twheel";
+static const char *output = "standard output";
 
 void output_name(const char *name)
 {
 	program = name;
 }
 
+void make_printable(char *text)
+{
+	for (; *text; text++)
+		*text = printable(*text);
+}
+
+static void vsay(const char *format, va_list args)
+{
+	char *made = NULL;
+	/* Without memory, what is wrong is said without what it is about. */
+	const char *text = vasprintf(&made, format, args) < 0 ? format : made;
+
+	fprintf(stderr, "%s: ", program);
+	for (; *text; text++)
+		fputc(printable(*text), stderr);
+	fputc('\n', stderr);
+	free(made);
+}
+
+__attribute__((format(printf, 1, 2)))
+static void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsay(format, args);
+	va_end(args);
+}
+
 static void message(const char *format, va_list args)
 {
 	/* Keep the order of what was printed before, also into one file. */
 	fflush(stdout);
-	fprintf(stderr, "%s: ", program);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	vsay(format, args);
 }
 
 void fail(const char *format, ...)
@@ -56,8 +86,8 @@ static void output_end(void)
 {
 	if (all_written())
 		return;
-	fprintf(stderr, "%s: not all could be written to standard output%s%s\n", program,
-		errno ? ": " : "", errno ? strerror(errno) : "");
+	say("not all could be written to %s%s%s", output, errno ? ": " : "",
+	    errno ? strerror(errno) : "");
 	_exit(EXIT_RUNTIME);
 }
 
@@ -70,6 +100,27 @@ void output_check(void)
 {
 	if (!all_written())
 		exit(EXIT_RUNTIME);
+}
+
+bool is_input(const char *path, const char *input)
+{
+	struct stat from, to;
+
+	return !(input ? stat(input, &from) : fstat(STDIN_FILENO, &from)) && !stat(path, &to) &&
+	       from.st_dev == to.st_dev && from.st_ino == to.st_ino && S_ISREG(to.st_mode);
+}
+
+void output_to(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		fail("%s: %s", path, strerror(errno));
+	/* Where there was no standard output it is that one. */
+	if (fd != STDOUT_FILENO)
+		close(fd);
+	setlinebuf(stdout);
+	output = path;
 }
 
 void output_bulk(void)
@@ -164,6 +215,24 @@ void json_number(struct json_object *object, const char *key, uint64_t value)
 void json_text(struct json_object *object, const char *key, const char *value)
 {
 	json_object_object_add(object, key, json_object_new_string(value));
+}
+
+struct json_object *json_parse(const char *text, size_t length)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *object;
+	size_t end;
+
+	if (!tokener)
+		fail("out of memory");
+	object = json_tokener_parse_ex(tokener, text, length);
+	end = json_tokener_get_parse_end(tokener);
+	json_tokener_free(tokener);
+	if (json_object_is_type(object, json_type_object) &&
+	    strspn(text + end, " \t\r\n") == length - end)
+		return object;
+	json_object_put(object);
+	return NULL;
 }
 
 void json_print(struct json_object *object)

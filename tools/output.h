@@ -12,7 +12,15 @@
 #define EXIT_RUNTIME	1
 #define EXIT_USAGE	2
 
-/* One line on stderr, "PROGRAM: MESSAGE", then exit. */
+/* Of what others have named or written: a terminal obeys other characters. */
+static inline char printable(char c)
+{
+	return c < ' ' || c > '~' ? '?' : c;
+}
+
+void make_printable(char *text);
+
+/* One line on stderr, "PROGRAM: MESSAGE" of printable characters, then exit. */
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void usage_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
@@ -21,6 +29,12 @@ void output_begin(void);
 
 /* The same at once, for who goes on and on. */
 void output_check(void);
+
+/* Would to write @path empty the file @input, or the standard input, if that is NULL? */
+bool is_input(const char *path, const char *input);
+
+/* What is printed from here on goes into a file. */
+void output_to(const char *path);
 
 /* There is much to print and nobody waits for a line: write it by the buffer. */
 void output_bulk(void);
@@ -49,6 +63,8 @@ char *ratio(char *buf, uint64_t a, uint64_t b);
 
 /* An empty object. */
 struct json_object *json_new(void);
+/* The object that a line is, with nothing behind it but blanks; NULL: it is none. */
+struct json_object *json_parse(const char *text, size_t length);
 /* Numbers of the JSON are exact and in the units that their names tell. */
 void json_number(struct json_object *object, const char *key, uint64_t value);
 void json_text(struct json_object *object, const char *key, const char *value);

@@ -8,40 +8,38 @@
 #include "duration.h"
 #include "options.h"
 #include "output.h"
+#include "sim/choice.h"
+#include "sim/operate.h"
 #include "sim/show.h"
 #include "verbs.h"
 
-#define CAPACITY	65536
 /* More timers than that take minutes where each arm, or each tick, looks at all of them. */
 #define FEW_TIMERS	20000
 
 /**
  * struct job - what to simulate
- * @system: in which system
- * @compare: in all of them, one after the other
+ * @choice: in which system, and in which shape
+ * @compare: in all systems, one after the other
  * @file: of the script; NULL: standard input
  * @made_up: by @load, instead of a script
+ * @ran: the system has run until no timer was armed
+ * @load_option: an option that only @made_up can use, if one was given, for a message; or NULL
  */
 struct job {
-	const struct sim_system *system;
+	struct choice choice;
 	bool compare;
 	const char *file;
-	struct sim_shape shape;
 	struct show show;
 	struct script script;
 	bool made_up;
+	bool ran;
+	const char *load_option;
 	struct load load;
 };
 
 enum {
-	KEY_AS = 256,
-	KEY_COMPARE,
+	KEY_COMPARE = 256,
 	KEY_TRACE,
-	KEY_TICK,
-	KEY_SLOTS,
-	KEY_LEVELS,
-	KEY_CAPACITY,
-	KEY_START,
 	KEY_LOAD,
 	KEY_EXTENDED,
 	KEY_CANCELLED,
@@ -50,14 +48,8 @@ enum {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "as", KEY_AS, "SYSTEM", 0, "twheel (default), or one of those below", 0 },
 	{ "compare", KEY_COMPARE, NULL, 0, "one table of all systems", 0 },
-	{ "trace", KEY_TRACE, NULL, 0, "each placement, move and wake-up, too", 0 },
-	{ "tick", KEY_TICK, "DURATION", 0, "resolution, 1ns to 1s, or as the system is known", 0 },
-	{ "slots", KEY_SLOTS, "N", 0, "slots of a level, or as the system is known", 0 },
-	{ "levels", KEY_LEVELS, "N", 0, "no more levels than N", 0 },
-	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
-	{ "start", KEY_START, "DURATION", 0, "what the clock tells at the beginning (0)", 0 },
+	{ "trace", KEY_TRACE, NULL, 0, "each placement, move, cancel and wake-up, too", 0 },
 	{ "load", KEY_LOAD, "N", 0, "no script: N requests with timeouts, in a minute", 0 },
 	{ "extended", KEY_EXTENDED, "PERCENT", 0, "of these, pushed back after 500 ms (50)", 0 },
 	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "of these, cancelled after 1 s (80)", 0 },
@@ -66,27 +58,18 @@ static const struct argp_option argp_options[] = {
 	{ 0 }
 };
 
-static const struct sim_system *parse_system(const char *name)
-{
-	const struct sim_system *system = sim_system_named(name);
-
-	if (!system)
-		usage_error("--as %s: no such system: use one that twheel sim --help tells", name);
-	return system;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct job *job = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &job->choice;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (job->file)
 			usage_error("%s: there is a script already, %s: give one", arg, job->file);
 		job->file = arg;
-		return 0;
-	case KEY_AS:
-		job->system = parse_system(arg);
 		return 0;
 	case KEY_COMPARE:
 		job->compare = true;
@@ -94,38 +77,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TRACE:
 		job->show.trace = true;
 		return 0;
-	case KEY_TICK:
-		job->shape.tick = option_duration("--tick", arg);
-		if (!job->shape.tick || job->shape.tick > NSEC_PER_SEC)
-			usage_error("--tick %s: give 1ns to 1s", arg);
-		return 0;
-	case KEY_SLOTS:
-		job->shape.slots = option_number("--slots", arg, 2, 4096);
-		return 0;
-	case KEY_LEVELS:
-		job->shape.levels = option_number("--levels", arg, 1, 16);
-		return 0;
-	case KEY_CAPACITY:
-		job->shape.capacity = option_number("--capacity", arg, 1, SIM_MAX_CAPACITY);
-		return 0;
-	case KEY_START:
-		job->shape.start = option_duration("--start", arg);
-		return 0;
 	case KEY_LOAD:
 		job->load.timers = option_number("--load", arg, 1, SIM_MAX_CAPACITY);
 		job->made_up = true;
 		return 0;
 	case KEY_EXTENDED:
+		job->load_option = "--extended";
 		job->load.extended = option_number("--extended", arg, 0, 100);
 		return 0;
 	case KEY_CANCELLED:
+		job->load_option = "--cancelled";
 		job->load.cancelled = option_number("--cancelled", arg, 0, 100);
 		return 0;
 	case KEY_SEED:
+		job->load_option = "--seed";
 		job->load.seed = option_number("--seed", arg, 0, UINT64_MAX);
 		return 0;
 	case KEY_JSON:
 		job->show.json = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (job->load_option && !job->made_up)
+			usage_error("%s needs --load: how many requests", job->load_option);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -158,128 +131,106 @@ static const char *at_line(const struct job *job, const struct op *op)
 	return text;
 }
 
-/* Say what became of an operation; ends the program if nothing that follows makes sense. */
-static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_result result)
+static const char too_long[] = "there are too many wake-ups, or looks at timers, to wait for";
+
+/* Why one of several systems alone can't go on; NULL: it can, or no system could. */
+static const char *why_left_out(const struct job *job, enum sim_result result)
 {
-	switch (result) {
-	case SIM_OK:
-		return;
-	case SIM_NOT_ARMED:
-		if (!job->compare && !job->made_up)
-			show_missed(&job->show, s, op);
-		return;
-	case SIM_REFUSED:
-		if (!job->compare && !job->made_up)
-			show_refused(&job->show, s, op);
-		return;
-	case SIM_BAD_ID:
-		fail("%s: %s %u: ids are below %u: give more --capacity", at_line(job, op),
-		     op_name(op->kind), op->id, sim_shape(s)->capacity);
-	case SIM_STOPPED:
-		fail("%s: %s: nothing goes on after stop: put it in front", at_line(job, op),
-		     op_name(op->kind));
-	case SIM_ENDLESS:
-		fail("%s: run: a timer repeats for ever: say how long, as in run 1s, or cancel it",
-		     at_line(job, op));
-	case SIM_TOO_LONG:
-		fail("%s: %s: there are too many wake-ups to wait for: give a longer --tick, or "
-		     "another system with --as", at_line(job, op), op_name(op->kind));
-	case SIM_BAD_SHAPE:
-	case SIM_NO_MEMORY:
-		fail("%s: %s: out of memory", at_line(job, op), op_name(op->kind));
-	}
+	if (result == SIM_TOO_LONG)
+		return too_long;
+	/* Each system comes out of a run until no timer is armed at another time. */
+	if (result == SIM_PAST && job->ran)
+		return "its run has ended later than an at that follows";
+	return NULL;
 }
 
-static enum sim_result push_back(struct sim *s, const struct op *op)
+/*
+ * Say what became of an operation; ends the program if nothing that follows makes sense.  Returns
+ * why, if that goes for one of several systems alone.
+ */
+static const char *judge(struct job *job, struct sim *s, const struct op *op,
+			 enum sim_result result)
 {
+	const bool tells = !job->compare && !job->made_up;
+	const char *why = op_explain(s, op, result);
+
+	if (job->compare && why_left_out(job, result))
+		return why_left_out(job, result);
+	if (why)
+		fail("%s: %s", at_line(job, op), why);
+	if (result == SIM_NOT_ARMED && tells)
+		show_missed(&job->show, s, op);
+	if (result == SIM_REFUSED && tells)
+		show_refused(&job->show, s, op);
+	job->ran |= op->kind == OP_RUN_ALL;
+	return NULL;
+}
+
+static const char *do_op(struct job *job, struct sim *s, const struct op *op)
+{
+	enum sim_result result;
 	struct sim_where where;
 	uint64_t deadline;
+	bool cancels;
 
-	if (sim_where(s, op->id, &where, &deadline))
-		return SIM_NOT_ARMED;
-	return sim_extend(s, op->id, deadline + op->time);
-}
-
-static enum sim_result tell_where(struct job *job, struct sim *s, uint32_t id)
-{
-	struct sim_where where;
-	enum sim_result result = sim_where(s, id, &where, NULL);
-
-	if (!result && !job->compare)
-		show_where(&job->show, s, id);
-	return result;
-}
-
-static enum sim_result stop(struct job *job, struct sim *s)
-{
-	sim_stop(s);
-	if (!job->compare)
-		show_left(&job->show, s);
-	return SIM_OK;
-}
-
-static enum sim_result carry_out(struct job *job, struct sim *s, const struct op *op)
-{
-	switch (op->kind) {
-	case OP_ARM:
-		return sim_arm(s, op->id, op->time, op->interval, op->times);
-	case OP_EXTEND:
-		return sim_extend(s, op->id, sim_now(s) + op->time);
-	case OP_PUSH_BACK:
-		return push_back(s, op);
-	case OP_CANCEL:
-		return sim_cancel(s, op->id);
-	case OP_AT:
-		return sim_run(s, op->time);
-	case OP_RUN:
-		return sim_run(s, sim_now(s) + op->time);
-	case OP_RUN_ALL:
-		return sim_run(s, SIM_NEVER);
-	case OP_WHERE:
-		return tell_where(job, s, op->id);
-	case OP_STOP:
-		return stop(job, s);
-	}
-	return SIM_OK;
-}
-
-static void do_op(struct job *job, struct sim *s, const struct op *op)
-{
 	show_operation(&job->show, op->kind);
-	judge(job, s, op, carry_out(job, s, op));
+	cancels = op->kind == OP_CANCEL && job->show.trace &&
+		  !sim_place(s, op->id, &where, &deadline);
+	result = op_carry_out(s, op);
+	if (cancels && !result)
+		show_cancelled(&job->show, s, op->id, deadline);
+	if (op->kind == OP_WHERE && !result && !job->compare)
+		show_where(&job->show, s, op->id);
+	if (op->kind == OP_STOP && !job->compare)
+		show_left(&job->show, s);
+	return judge(job, s, op, result);
 }
 
-static void do_all(struct job *job, struct sim *s)
+/* Returns why this system is left out of several, or NULL. */
+static const char *do_all(struct job *job, struct sim *s)
 {
 	struct load load = job->load;
+	const char *why = NULL;
 	struct op op;
 	size_t i;
 
-	for (i = 0; i < job->script.nr; i++)
-		do_op(job, s, &job->script.op[i]);
-	if (!job->made_up)
-		return;
-	while (load_next(&load, &op)) {
-		if (op.kind == OP_AT)
-			op.time += job->shape.start;
-		do_op(job, s, &op);
+	job->ran = false;
+	for (i = 0; i < job->script.nr && !why; i++) {
+		why = do_op(job, s, &job->script.op[i]);
+		/* Many short runs, and arms, add up. */
+		if (!why && job->compare && sim_counters(s)->passed > SIM_LOOKS_MAX)
+			why = too_long;
 	}
+	while (job->made_up && !why && load_next(&load, &op)) {
+		if (op.kind == OP_AT)
+			op.time += job->choice.shape.start;
+		why = do_op(job, s, &op);
+	}
+	return why;
 }
 
-static struct sim *create(struct job *job, const struct sim_system *system)
+/* Does somebody want to see where a timer is? */
+static bool wants_places(const struct job *job)
+{
+	size_t i;
+
+	for (i = 0; i < job->script.nr; i++) {
+		if (job->script.op[i].kind == OP_WHERE || job->script.op[i].kind == OP_STOP)
+			return true;
+	}
+	return job->show.trace;
+}
+
+static struct sim *create(struct job *job)
 {
 	/* Without anybody to tell there is less to do. */
 	const bool tells = !job->compare && (!job->made_up || job->show.trace);
-	const struct sim_observer observer = { tells ? show_event : NULL, &job->show };
-	enum sim_result result;
-	struct sim *s = sim_create(system, &job->shape, &observer, &result);
+	const struct sim_observer observer = {
+		tells ? show_event : NULL, &job->show, .places = tells && wants_places(job),
+		.positions = job->show.trace,
+	};
 
-	if (result == SIM_BAD_SHAPE)
-		usage_error("%s has no such shape: see --tick, --slots, --levels and --capacity",
-			    sim_system_name(system));
-	if (!s)
-		fail("out of memory");
-	return s;
+	return choice_create(&job->choice, &observer);
 }
 
 /* Is it one that would take too long for so many timers? */
@@ -289,11 +240,21 @@ static bool is_left_out(const struct job *job, const struct sim_system *system)
 	       (system == sim_system_named("list") || system == sim_system_named("poll"));
 }
 
+/* A line, or a row of a table. */
+static void show_system(struct job *job, const struct sim_system *system, struct sim *s)
+{
+	if (job->show.json)
+		show_counters(&job->show, system, s);
+	else
+		show_row(system, s);
+}
+
 static void compare(struct job *job)
 {
 	const struct sim_system * const *system;
 	const char *notes[16] = {};
-	size_t nr = 0, i;
+	size_t nr = 0, shown = 0, i;
+	const char *why;
 
 	if (!job->show.json)
 		show_head();
@@ -301,25 +262,31 @@ static void compare(struct job *job)
 		struct sim *s;
 
 		if (is_left_out(job, *system)) {
-			if (!job->show.json)
-				printf("%-12s  left out: with so many timers it takes minutes\n",
-				       sim_system_name(*system));
+			show_left_out(&job->show, *system, "with so many timers it takes minutes");
 			continue;
 		}
-		s = create(job, *system);
-		do_all(job, s);
-		if (job->show.json)
-			show_counters(&job->show, *system, s);
+		job->choice.system = *system;
+		s = create(job);
+		why = do_all(job, s);
+		if (why)
+			show_left_out(&job->show, *system, why);
 		else
-			show_row(*system, s);
+			show_system(job, *system, s);
+		shown += !why;
+		/* The next one may take its time. */
+		fflush(stdout);
 		if (*sim_note(s))
 			notes[nr++] = sim_note(s);
 		sim_destroy(s);
 	}
+	if (!shown)
+		fail("%s: no system is left, for the reasons above",
+		     job->made_up ? "--load" : job->script.name);
 	if (job->show.json)
 		return;
-	puts("passed: looked at on the way to others, or too early; empty: wake-ups in which "
-	     "nothing has expired\nor moved; B/TIMER: bytes kept of a timer, without what slots take");
+	puts("refiled: put elsewhere at once while armed; passed: looked at on the way to others, "
+	     "or too early;\nempty: wake-ups in which nothing has expired, was moved, or has left a "
+	     "queue;\nB/TIMER: bytes kept of a timer, without what slots take");
 	for (i = 0; i < nr; i++)
 		printf("note: %s\n", notes[i]);
 }
@@ -345,9 +312,13 @@ static void write_help(char *text, size_t size)
 	      "  cancel ID\n"
 	      "  at DURATION            let time pass until the clock tells this\n"
 	      "  run DURATION           let so much time pass\n"
-	      "  run                    until no timer is armed\n"
+	      "  run                    until no timer is armed; when that is differs from system to\n"
+	      "                         system, and so do all times behind it\n"
 	      "  where ID               level, slot, position, moves so far\n"
-	      "  stop                   tell which timers are left, and end\n"
+	      "  stop                   tell which timers are left; none is taken or expires then\n"
+	      "\n"
+	      "With --load, 500 ms and 1 s are counted in requests, rounded down, one at least: "
+	      "exact if N is a multiple of 120.\n"
 	      "\n"
 	      "Example: where Kafka's wheels have a timer of 450 ms, and how it comes down\n"
 	      "  printf 'arm 1 450ms\\nrun\\n' | twheel sim --as hierarchical --trace", file);
@@ -357,11 +328,13 @@ static void write_help(char *text, size_t size)
 int verb_sim(int argc, char **argv)
 {
 	static char help[4096];
+	static const struct argp_child children[] = { { .argp = &choice_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .args_doc = "[SCRIPT]", .doc = help,
+		.children = children,
 	};
 	struct job job = {
-		.system = sim_systems[0], .shape = { .capacity = CAPACITY },
+		.choice = CHOICE_INIT,
 		.load = { .extended = 50, .cancelled = 80, .seed = 1 },
 	};
 	struct sim *s;
@@ -372,17 +345,17 @@ int verb_sim(int argc, char **argv)
 		usage_error("--load: it makes the operations up: give no script with it");
 	if (job.compare && job.show.trace)
 		usage_error("--compare: it prints a table: give no --trace with it");
-	if (job.made_up && job.shape.capacity < job.load.timers)
-		job.shape.capacity = job.load.timers;
+	if (job.made_up && job.choice.shape.capacity < job.load.timers)
+		job.choice.shape.capacity = job.load.timers;
 	if (!job.made_up)
 		read_script(&job);
 	output_bulk();
 	if (job.compare) {
 		compare(&job);
 	} else {
-		s = create(&job, job.system);
+		s = create(&job);
 		do_all(&job, s);
-		show_counters(&job.show, job.system, s);
+		show_counters(&job.show, job.choice.system, s);
 		sim_destroy(s);
 	}
 	script_free(&job.script);

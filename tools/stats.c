@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "duration.h"
 #include "output.h"
 #include "stats.h"
 
@@ -83,6 +84,13 @@ void stats_set(struct twheel_stats *stats, const char *key, const char *value)
 		if (is_key_of(key, classes[i].name))
 			set(stats, classes[i].offset, value, TWHEEL_LATE_CLASSES);
 	}
+}
+
+uint64_t stats_rate(uint64_t before, uint64_t after, uint64_t ns)
+{
+	/* Rounded, so that a slow second does not show as 999. */
+	/* NOLINTNEXTLINE(bugprone-incorrect-roundings): it is not negative */
+	return ((after - before) * (double)NSEC_PER_SEC) / ns + 0.5;
 }
 
 static struct json_object *json_classes(const struct twheel_stats *stats, size_t offset)

@@ -28,6 +28,9 @@ bool stats_field(const struct twheel_stats *stats, size_t i, struct stats_field 
 /* Set what a line of fdinfo tells; one that is not known is passed over. */
 void stats_set(struct twheel_stats *stats, const char *key, const char *value);
 
+/* How often something is counted in a second, by two looks that are @ns apart. */
+uint64_t stats_rate(uint64_t before, uint64_t after, uint64_t ns);
+
 /* An object with all fields. */
 struct json_object *stats_json(const struct twheel_stats *stats);
 

@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,6 @@ static void read_comm(pid_t pid, char *comm)
 {
 	char path[PROC_LEN];
 	FILE *file;
-	char *p;
 
 	strcpy(comm, "?");
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
@@ -93,10 +93,7 @@ static void read_comm(pid_t pid, char *comm)
 	fclose(file);
 	if (!*comm)
 		strcpy(comm, "?");
-	for (p = comm; *p; p++) {
-		if (!isprint((unsigned char)*p))
-			*p = '?';
-	}
+	make_printable(comm);
 }
 
 bool target_is_manager(const struct target *target)
@@ -246,19 +243,64 @@ static void describe(char *buf, size_t size, const struct target *targets, size_
 		snprintf(buf + len, size - len, "...");
 }
 
-static struct target the_only_one(pid_t pid)
+static struct target inherited(int fd)
+{
+	struct target target = { .fd = fd };
+
+	if (!wheel_is(fd))
+		fail("--fd %d: not a wheel that this command has inherited", fd);
+	read_comm(getpid(), target.comm);
+	return target;
+}
+
+/* One that was named to the last number, or that is inherited. */
+static bool is_named(const struct target_options *options, struct target *target)
+{
+	if (options->fd >= 0) {
+		*target = inherited(options->fd);
+		return true;
+	}
+	if (!options->pid || options->pid_fd < 0)
+		return false;
+	*target = (struct target){ .pid = options->pid, .fd = options->pid_fd };
+	read_comm(target->pid, target->comm);
+	return true;
+}
+
+struct target *target_choices(const struct target_options *options, size_t *nr)
+{
+	struct target *targets, named;
+	pid_t pid = options->pid;
+	size_t denied;
+
+	if (is_named(options, &named)) {
+		targets = malloc(sizeof(*targets));
+		if (!targets)
+			no_memory();
+		*targets = named;
+		*nr = 1;
+		return targets;
+	}
+	targets = target_scan(pid, nr, &denied);
+	if (!*nr && pid)
+		fail("process %d has no wheel open", pid);
+	if (!*nr && denied)
+		fail("no wheel is open in the processes that you may look into: try as root");
+	if (!*nr && access(WHEEL_PATH, F_OK))
+		fail("no wheel is open in any process: there is no " WHEEL_PATH
+		     ", and twheel doctor tells why");
+	if (!*nr)
+		fail("no wheel is open in any process");
+	return targets;
+}
+
+struct target target_resolve(const struct target_options *options)
 {
 	struct target *targets, target;
-	size_t nr, denied;
 	char text[512];
+	size_t nr;
 
-	targets = target_scan(pid, &nr, &denied);
-	if (!nr && pid)
-		fail("process %d has no wheel open", pid);
-	if (!nr && denied)
-		fail("no wheel is open in the processes that you may look into: try as root");
-	if (!nr)
-		fail("no wheel is open in any process");
+	targets = target_choices(options, &nr);
 	if (nr > 1) {
 		describe(text, sizeof(text), targets, nr);
 		fail("%zu wheels are open: choose one with --pid PID:FD, of %s", nr, text);
@@ -268,29 +310,14 @@ static struct target the_only_one(pid_t pid)
 	return target;
 }
 
-struct target target_resolve(const struct target_options *options)
-{
-	struct target target = { .pid = options->pid, .fd = options->pid_fd };
-
-	if (options->fd >= 0) {
-		if (!wheel_is(options->fd))
-			fail("--fd %d: not a wheel that this command has inherited", options->fd);
-		target.fd = options->fd;
-		read_comm(getpid(), target.comm);
-		return target;
-	}
-	if (!options->pid || options->pid_fd < 0)
-		return the_only_one(options->pid);
-	read_comm(target.pid, target.comm);
-	return target;
-}
-
 int target_open(const struct target *target)
 {
 	int pidfd, fd, err;
 
-	if (!target->pid)
-		return dup(target->fd);
+	if (!target->pid) {
+		fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? -errno : fd;
+	}
 	pidfd = syscall(SYS_pidfd_open, target->pid, 0);
 	if (pidfd < 0)
 		return -errno;
@@ -310,11 +337,14 @@ int target_open_or_fail(const struct target *target)
 {
 	int fd = target_open(target);
 
+	if (fd < 0 && !target->pid)
+		fail("file descriptor %d: %s", target->fd, strerror(-fd));
 	switch (fd) {
 	case -EPERM:
 	case -EACCES:
-		fail("not permitted to reach into process %d: be root",
-		     target->pid);
+		fail("not permitted to reach into process %d: %s", target->pid,
+		     geteuid() ? "be root" :
+				 "a container or a security module may refuse that to root, too");
 	case -ESRCH:
 		fail("no process %d", target->pid);
 	case -EBADF:
@@ -336,7 +366,7 @@ static void parse_pid(struct target_options *options, char *text)
 		*fd++ = 0;
 	options->pid = option_number("--pid", text, 1, INT32_MAX);
 	if (fd)
-		options->pid_fd = option_number("--pid PID:", fd, 0, INT32_MAX);
+		options->pid_fd = option_number("the FD of --pid PID:FD,", fd, 0, INT32_MAX);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -48,6 +48,12 @@ static inline bool target_is_given(const struct target_options *options)
 struct target target_resolve(const struct target_options *options);
 
 /*
+ * All wheels that @options leave to choose from, as an array for free().  Exits with one line if
+ * there is none.
+ */
+struct target *target_choices(const struct target_options *options, size_t *nr);
+
+/*
  * A file descriptor of our own for the target's wheel, or a negative errno.
  * Whoever holds it keeps the wheel alive: close it soon.
  */

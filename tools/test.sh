@@ -83,11 +83,16 @@ counts()
 	twheel stat --pid "$1" --json | grep -q "\"$2\":$3,"
 }
 
+# Has this kernel tracepoints?
+tracing=false
+[ ! -d /sys/kernel/tracing/events/twheel ] || tracing=true
+
 # --- the command line ---
 
 refused 2 'say what to do' twheel
 refused 2 'no such verb' twheel frobnicate
 refused 2 'no such option' twheel --frobnicate
+refused 2 "the FD of --pid PID:FD, '': give a number" twheel stat --pid 1:
 refused 2 'say when' twheel arm
 refused 2 'needs a unit' twheel arm 90
 refused 2 'unknown unit' twheel arm 1x
@@ -110,7 +115,9 @@ refused 2 'give both' twheel stat --output /tmp/x
 refused 2 'is pending or expired' twheel list --state idle
 refused 2 'use id, remaining' twheel list --sort size
 refused 2 'say which' twheel get
-refused 2 'at least 10ms' twheel watch --interval 1ms
+refused 2 'from 10ms to 1d' twheel watch --interval 1ms
+refused 2 'at least 1ns' twheel trace --for 0
+refused 1 'no line of JSON' twheel plot /etc/passwd
 refused 2 'give a number' twheel-demo --connections 0
 refused 1 'has no wheel open' twheel list --pid $$
 refused 1 'no process' twheel stat --pid 4194304
@@ -129,9 +136,15 @@ holder=$!
 until_ok counts $holder pending 1
 for verb in $verbs; do
 	run twheel "$verb" --help
+	traced=true
+	[ "$verb" != trace ] || traced=$tracing
 	has "^Usage: twheel $verb \[OPTION" "twheel $verb --help"
 	sed -n "s/^  \(\(printf .* | \)*twheel $verb\( .*\)*\)$/\1/p" "$dir/out" |
 		sed "s/1234/$holder/" >"$dir/example"
+	if [ $traced = false ]; then
+		skip "its example: $(cat "$dir/example")" "this kernel has no tracepoints"
+		continue
+	fi
 	run sh -e "$dir/example"
 	# Whether all is well in this guest is what test-doctor.sh asks.
 	{ [ "$status" -eq 0 ] || [ "$verb" = doctor ]; } && [ -s "$dir/example" ] && [ -s "$dir/out" ]
@@ -178,12 +191,17 @@ printf 'arm 1 450ms\nrun\n' >"$dir/script"
 run twheel sim --json --trace "$dir/script"
 has '"what":"expired","time_ns":450000000,' "sim --json"
 
+run twheel sim --json --trace "$dir/script"
+cp "$dir/out" "$dir/trace"
+run twheel plot "$dir/trace"
+has '<title id="title">1 timer in 450ms</title>' "plot of a simulation"
+
 # --- features ---
 
 run twheel features
 has '^  clocks +monotonic, boottime' "features names the clocks"
 run twheel features --json
-has '^\{"abi":[0-9]+,"clocks":\["monotonic","boottime".*"max_user_wheels":[0-9]+,"max_user_ring":[0-9]+\}$' \
+has '^\{"abi":[0-9]+,"clocks":\["monotonic","boottime".*"max_user_wheels":[0-9]+,"max_user_capacity":[0-9]+,"max_user_ring":[0-9]+\}$' \
 	"features --json"
 
 # --- arm ---
@@ -290,7 +308,7 @@ run twheel get --pid $holder 3 --json
 has '^\{"id":3,.*"where":\{"place":"slot",' "get --json"
 run twheel get --pid $holder 9
 has '^  state +idle$' "get of a timer that is not armed"
-refused 1 'out of its range' twheel get --pid $holder 70000
+refused 2 'the wheel has ids 0 to ' twheel get --pid $holder 70000
 fd=$(twheel stat --json | sed 's/.*"fd":\([0-9]*\).*/\1/')
 run twheel list --pid "$holder:$fd"
 has '^2 pending' "list --pid PID:FD"
@@ -307,8 +325,28 @@ run twheel watch --pid $holder --interval 50ms --count 2 --json
 [ "$(grep -c '^{"pending":2,.*"fired_per_s":0,.*}$' "$dir/out")" -eq 2 ]
 result $? "watch --json"
 
+run twheel top --pid $holder --count 2 --interval 50ms
+[ "$status" -eq 0 ] && [ "$(grep -c "^twheel top: process $holder (twheel), file descriptor" "$dir/out")" -eq 2 ] &&
+	[ "$(grep -c '^time .* pending 2  unread 0  tick 1ms ' "$dir/out")" -eq 2 ]
+result $? "top shows two pictures"
+unwritten twheel top --pid $holder --interval 50ms
+run twheel list --pid $holder --where --json
+sed 's/.*"level":\([0-9]*\),"slot":\([0-9]*\),.*/\1 \2/' "$dir/out" | sort >"$dir/where"
+run twheel top --pid $holder --count 1 --json
+# A line for each level; of each slot that has a timer, level and slot.
+sed 's/{"span_ns"/\n&/g' "$dir/out" | awk '{
+	n = split($0, parts, "\"slot\":")
+	for (i = 2; i <= n; i++)
+		print NR - 2, parts[i] + 0
+}' | sort >"$dir/slots"
+[ "$status" -eq 0 ] && [ -s "$dir/where" ] && cmp "$dir/where" "$dir/slots" >>"$dir/err"
+result $? "top shows timers in the slots where list --where has them"
+
 twheel watch --pid $holder --interval 1h >"$dir/out" 2>"$dir/err" &
 watcher=$!
+twheel top --pid $holder --interval 50ms >"$dir/pictures" 2>&1 &
+top=$!
+until_ok grep -q FOUND "$dir/pictures"
 kill $holder
 wait $holder 2>/dev/null
 holder=
@@ -316,6 +354,18 @@ wait $watcher
 status=$?
 [ $status -eq 0 ] || [ "$(wc -l <"$dir/err")" -eq 1 ]
 result $? "watch ends with the process, without waiting for the interval"
+wait $top && [ "$(tail -n 1 "$dir/pictures")" = "the wheel was closed" ]
+result $? "and so does top"
+
+# Longer than level 0 reaches.
+twheel arm --every 300ms 300ms >/dev/null &
+holder=$!
+until_ok counts $holder pending 1
+run twheel top --pid $holder --interval 100ms --count 15 --json
+has '"levels":\[.*,\{"span_ns":64000000,.*"opened":\[[0-9]' "top shows a slot that the hand has opened"
+kill $holder
+wait $holder 2>/dev/null
+holder=
 
 # The descriptor is another wheel's from some time on.
 # shellcheck disable=SC2016 # the inner shell's
@@ -401,6 +451,117 @@ echo >"$dir/go"
 wait $holder
 holder=
 
+# --- trace ---
+
+# nothing_left: no tracing instance of ours is
+nothing_left()
+{
+	[ -z "$(find /sys/kernel/tracing/instances -name 'twheel-*')" ]
+}
+
+# begin_trace: of $holder, as process $tracer, and wait until it has told something
+begin_trace()
+{
+	rm "$dir/out"
+	twheel trace --pid $holder >"$dir/out" 2>"$dir/err" &
+	tracer=$!
+	until_ok [ -s "$dir/out" ]
+}
+
+# told WHAT: how many lines of the trace say this
+told()
+{
+	grep -c "^{\"what\":\"$1\"," "$dir/out"
+}
+
+if $tracing; then
+	# They are armed for a time when the trace has begun; two share a slot of an upper level.
+	twheel arm --id 0 --every 100ms --times 5 3s >/dev/null &
+	periodic=$!
+	twheel arm --id 3 --cookie 7 4s 4.01s 4.02s 1h >/dev/null 2>&1 &
+	holder=$!
+	until_ok counts $holder pending 4
+	run twheel trace --pid $holder --for 6s --json
+	wait $periodic
+	counts $holder delivered 3 && [ "$status" -eq 0 ] && [ "$(told where)" -eq 4 ] &&
+		[ "$(told expired)" -eq 3 ] && [ "$(told delivered)" -eq 3 ] &&
+		[ "$(told moved)" -ge 1 ] && [ "$(told cascade)" -ge 1 ] &&
+		[ "$(told woken)" -ge 3 ] && [ "$(told lost)" -eq 0 ] && ! grep -q '"id":0,' "$dir/out"
+	result $? "trace: what the wheel has counted, and nothing of another wheel"
+	# By the wheel's clock, and in order: found due at or past the deadline.
+	awk -F '[:,]' '{
+			for (i = 1; i < NF; i++) {
+				if ($i == "\"time_ns\"") time = $(i + 1) + 0
+				if ($i == "\"deadline_ns\"") deadline = $(i + 1) + 0
+			}
+			if (time < before)
+				exit 1
+			before = time
+		}
+		/expired/ && (time < deadline - 1000 || time > deadline + 2e9) { exit 1 }' "$dir/out"
+	result $? "trace: times are of the wheel's clock"
+	cp "$dir/out" "$dir/trace"
+	run twheel plot "$dir/trace"
+	[ "$status" -eq 0 ] && [ "$(grep -c '<circle class="l[0-4]" cx="[0-9.]*" cy=' "$dir/out")" -ge 4 ] &&
+		grep -q '>timer 6<' "$dir/out"
+	result $? "trace: drawn"
+	nothing_left
+	result $? "trace: nothing is left of it"
+
+	run twheel trace --fd 5 --for 1ms 5<>/dev/twheel
+	[ "$status" -eq 0 ] && nothing_left
+	result $? "trace --fd"
+	unwritten twheel trace --pid $holder
+	for signal in INT TERM HUP QUIT; do
+		begin_trace
+		[ -d /sys/kernel/tracing/instances/twheel-$tracer ]
+		there=$?
+		kill -$signal $tracer
+		wait $tracer
+		status=$?
+		[ $status -eq 0 ] && [ $there -eq 0 ] && [ ! -s "$dir/err" ] && nothing_left
+		result $? "trace ends with SIG$signal, and nothing is left"
+	done
+	begin_trace
+	kill -KILL $tracer
+	wait $tracer 2>/dev/null
+	nothing_left
+	left=$?
+	run twheel trace --pid $holder --for 1ms
+	[ $left -eq 1 ] && [ "$status" -eq 0 ] && nothing_left
+	result $? "what a killed one has left, the next one removes"
+	begin_trace
+	kill $holder
+	wait $holder 2>/dev/null
+	holder=
+	wait $tracer
+	status=$?
+	has ' where +6  due .*level [1-9], slot [0-9]+$' "trace ends with the process"
+	nothing_left
+	result $? "and then nothing is left either"
+	# shellcheck disable=SC2016 # the inner shell's
+	sh -c 'exec 5<>/dev/twheel; until [ -e "$1/closes" ]; do usleep 10000; done
+		exec 5>&-; sleep 100' sh "$dir" &
+	holder=$!
+	until_ok sh -c "twheel stat --pid $holder | grep -q pending"
+	twheel trace --pid $holder >"$dir/out" 2>"$dir/err" &
+	tracer=$!
+	until_ok [ -d /sys/kernel/tracing/instances/twheel-$tracer ]
+	: >"$dir/closes"
+	wait $tracer
+	status=$?
+	[ $status -eq 0 ] && [ ! -s "$dir/err" ] && nothing_left
+	result $? "trace ends when the wheel is closed"
+	kill $holder
+	wait $holder 2>/dev/null
+	holder=
+	rm "$dir/closes"
+else
+	for what in counted times drawn left fd full INT TERM HUP QUIT KILL process end closed; do
+		skip "trace: $what" "this kernel has no tracepoints"
+	done
+fi
+
 # --- who may ---
 
 if grep -q '^nobody:' /etc/passwd && su -s /bin/sh nobody -c true 2>/dev/null; then
@@ -408,6 +569,12 @@ if grep -q '^nobody:' /etc/passwd && su -s /bin/sh nobody -c true 2>/dev/null; t
 	chmod 600 /dev/twheel
 	refused 1 'not permitted to open .*twheel doctor' su -s /bin/sh nobody -c "twheel arm 1s"
 	chmod 666 /dev/twheel
+	if $tracing; then
+		refused 1 'type sudo twheel trace' \
+			su -s /bin/sh nobody -c "twheel trace --fd 5 5<>/dev/twheel"
+	else
+		skip "trace by another user" "this kernel has no tracepoints"
+	fi
 	refused 1 'CAP_SYS_RESOURCE' su -s /bin/sh nobody -c "twheel arm --tick 99us 1s"
 	run su -s /bin/sh nobody -c "twheel arm 10ms"
 	has ' 10ms$' "arm by a user who may open the device"
@@ -416,6 +583,7 @@ if grep -q '^nobody:' /etc/passwd && su -s /bin/sh nobody -c true 2>/dev/null; t
 	holder=$!
 	until_ok counts $holder pending 1
 	refused 1 'not permitted' su -s /bin/sh nobody -c "twheel list --pid $holder"
+	refused 1 'not permitted' su -s /bin/sh nobody -c "twheel top --pid $holder:3"
 	run su -s /bin/sh nobody -c "twheel stat --prometheus"
 	[ "$status" -eq 0 ] && ! grep -q '^twheel_wheels{' "$dir/out" &&
 		grep -q '^twheel_unseen_processes [1-9]' "$dir/out"
@@ -424,7 +592,7 @@ if grep -q '^nobody:' /etc/passwd && su -s /bin/sh nobody -c true 2>/dev/null; t
 	wait $holder 2>/dev/null
 	holder=
 else
-	for what in open tick arm list metrics; do
+	for what in open trace tick arm list top metrics; do
 		skip "$what as another user" "no user nobody, or not root"
 	done
 fi

@@ -33,36 +33,6 @@ const char *timer_left(char *buf, const struct twheel_timer *timer)
 	return buf;
 }
 
-void timer_where(int wheel, __u32 id, struct twheel_where *where)
-{
-	struct twheel_where front = {};
-	__u32 before = 0, calls = 0;
-	int err;
-
-	/* A call passes 64 timers, and who moves timers all the time does not keep this busy. */
-	for (;; id = front.front) {
-		front = (struct twheel_where){ .id = id };
-		err = wheel_where(wheel, &front);
-		if (err == -ENOTTY)
-			fail("this module does not tell where a timer is: see twheel doctor");
-		if (err)
-			fail("where timer %u is: %s", id, wheel_explain(err));
-		if (!calls)
-			*where = front;
-		before += front.before;
-		if (front.place != TWHEEL_PLACE_BEHIND || ++calls > TWHEEL_MAX_CAPACITY / 64)
-			break;
-	}
-	if (!calls)
-		return;
-	/* Where the list was left meanwhile, nothing is known of its slot. */
-	where->place = front.place == TWHEEL_PLACE_SLOT ? TWHEEL_PLACE_SLOT : TWHEEL_PLACE_BEHIND;
-	where->level = front.level;
-	where->slot = front.slot;
-	where->list = front.list;
-	where->before = before;
-}
-
 static struct json_object *where_json(const struct twheel_where *where)
 {
 	static const char * const places[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* twheel: timers of /dev/twheel from the command line. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,15 @@ static const struct verb {
 } verbs[] = {
 	{ "arm", verb_arm },
 	{ "watch", verb_watch },
+	{ "top", verb_top },
 	{ "list", verb_list },
 	{ "get", verb_get },
 	{ "stat", verb_stat },
 	{ "features", verb_features },
 	{ "doctor", verb_doctor },
 	{ "sim", verb_sim },
+	{ "trace", verb_trace },
+	{ "plot", verb_plot },
 	{ "demo", verb_demo },
 };
 
@@ -33,18 +37,21 @@ static const char doc[] =
 	"Verbs:\n"
 	"  arm DURATION...  arm timers and print each event as it comes\n"
 	"  watch            rates of a wheel, interval by interval\n"
+	"  top              a picture of a wheel as it turns\n"
 	"  list             the armed timers of a wheel\n"
 	"  get ID           all about one timer, and where in the wheel it is\n"
 	"  stat             the wheels that are open; with --pid all about one\n"
 	"  features         what this kernel's twheel can do\n"
 	"  doctor           why twheel does not work here, and what to type\n"
 	"  sim              a script of operations in simulated time, also as other systems\n"
+	"  trace            what a wheel does with each timer, as it does it\n"
+	"  plot             a picture of what trace and sim tell\n"
 	"  demo             an idle-timeout server under load, judged\n"
 	"\n"
-	"A wheel belongs to the open file of a process.  watch, list, get and stat look "
-	"at one from outside and never take its events.\n"
+	"A wheel belongs to the open file of a process.  watch, top, list, get, stat and trace "
+	"look at one from outside and never take its events.\n"
 	"\n"
-	"Each verb has --json, and `twheel VERB --help' tells its other options, with an "
+	"Each verb but plot has --json, and `twheel VERB --help' tells its other options, with an "
 	"example.  Exit status: 0 done, 1 it failed, 2 the command line was wrong.";
 
 struct command {
@@ -63,8 +70,8 @@ static void choose(struct command *command, const char *name, int first)
 			return;
 		}
 	}
-	usage_error("%s: no such verb: use arm, watch, list, get, stat, features, "
-		    "doctor, sim or demo", name);
+	usage_error("%s: no such verb: use arm, watch, top, list, get, stat, "
+		    "features, doctor, sim, trace, plot or demo", name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -76,8 +83,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		usage_error("say what to do: arm, watch, list, get, stat, features, doctor, sim or "
-			    "demo; see --help");
+		usage_error("say what to do: arm, watch, top, list, get, stat, features, doctor, "
+			    "sim, trace, plot or demo; see --help");
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -100,6 +107,20 @@ int verb_demo(int argc, char **argv)
 	fail("twheel-demo: %s: it belongs beside this program", strerror(errno));
 }
 
+/*
+ * What is opened later does not become one of the three standard descriptors.  Who uses one that
+ * was closed gets an error still, because there it is open for the other direction.
+ */
+static void fill_standard(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -109,6 +130,7 @@ int main(int argc, char **argv)
 	static char name[32];
 	struct command command = {};
 
+	fill_standard();
 	output_begin();
 	/* One line at a time, also into a pipe: events are news. */
 	setlinebuf(stdout);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "device.h"
 #include "duration.h"
 #include "info.h"
@@ -56,9 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &watch->target;
 		return 0;
 	case 'i':
-		watch->interval = option_duration("--interval", arg);
-		if (watch->interval < 10 * NSEC_PER_MSEC)
-			usage_error("--interval %s: give at least 10ms", arg);
+		watch->interval = option_interval("--interval", arg);
 		return 0;
 	case 'n':
 		watch->count = option_number("--count", arg, 1, UINT64_MAX);
@@ -69,14 +68,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
 static int take_look(const struct target *target, struct look *look)
@@ -94,14 +85,27 @@ static int take_look(const struct target *target, struct look *look)
 	return err;
 }
 
-/* Rounded, so that a slow second does not show as 999. */
-static uint64_t rate(uint64_t before, uint64_t after, uint64_t ns)
+/* The process has ended, or has closed it, or has another file there by now. */
+static bool is_closed(int err)
 {
-	/* NOLINTNEXTLINE(bugprone-incorrect-roundings): it is not negative */
-	return ((after - before) * (double)NSEC_PER_SEC) / ns + 0.5;
+	return err == -ESRCH || err == -EBADF || err == -ENOTTY;
 }
 
-#define RATE(field)	rate(before->stats.field, after->stats.field, after->time - before->time)
+/* Returns whether it was there to be looked at. */
+static bool look_again(const struct target *target, struct look *look)
+{
+	int err = take_look(target, look);
+
+	if (err && !is_closed(err)) {
+		/* Who can say more does. */
+		close(target_open_or_fail(target));
+		fail("%s", wheel_explain(err));
+	}
+	return !err;
+}
+
+#define RATE(field)								\
+	stats_rate(before->stats.field, after->stats.field, after->time - before->time)
 
 static void print_json(const struct look *before, const struct look *after)
 {
@@ -164,14 +168,17 @@ static void watch_wheel(const struct watch *watch, const struct target *target)
 	uint64_t lines, next;
 
 	close(target_open_or_fail(target));
-	if (take_look(target, &before))
+	if (!look_again(target, &before))
 		fail("the wheel was closed");
 	next = before.time;
 	for (lines = 0; !watch->count || lines < watch->count; lines++) {
 		next += watch->interval;
-		if (ended_before(pidfd, next) || take_look(target, &after) ||
+		if (ended_before(pidfd, next) || !look_again(target, &after) ||
 		    after.number != before.number)
 			break;
+		/* What was missed while this was stopped is not made up for. */
+		if (after.time > next + watch->interval)
+			next = after.time;
 		if (!watch->json && lines % PAGE == 0)
 			print_head();
 		if (watch->json)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -140,7 +142,7 @@ int twheel_sys_timer(uint32_t clock)
 	return timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
 }
 
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+int twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
 {
 	struct itimerspec spec = {
 		.it_value.tv_sec = when >= INT64_MAX ? 0 : when / NSEC_PER_SEC,
@@ -148,7 +150,7 @@ void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
 	};
 
 	(void)clock;
-	timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL) ? -errno : 0;
 }
 
 /* And memory as it has it there. */
@@ -167,6 +169,7 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 		*(struct twheel_features *)arg = (struct twheel_features){
 			.abi = TWHEEL_ABI,
 			.features = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING,
+			.max_capacity = TWHEEL_MAX_CAPACITY,
 		};
 		return 0;
 	case TWHEEL_IOC_SETUP:
@@ -223,10 +226,10 @@ int twheel_sys_set_nonblocking(int fd)
 	return 0;
 }
 
-bool twheel_sys_writable(int fd)
+int twheel_sys_mode(int fd)
 {
 	(void)fd;
-	return true;
+	return O_RDWR;
 }
 
 uint64_t twheel_sys_now(uint32_t clock)

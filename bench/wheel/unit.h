@@ -22,7 +22,7 @@ static inline void unit_free(const void *p)
 #endif
 
 #include "../../unit.c"
-#include "../../tests/owner.h"
+#include "../../compat/owner.h"
 
 /* @rate: timers that are brought down in a tick */
 static inline bool unit_open(struct wheel *w, u32 nr, u64 rate, u64 now)

@@ -10,7 +10,7 @@
 const NEVER = (1n << 64n) - 1n;
 /* As enum sim_result, sim_what and sim_place have them. */
 const OK = 0, NOT_ARMED = 1, REFUSED = 2, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
-const WHATS = ["woken", "placed", "moved", "expired"];
+const WHATS = ["woken", "placed", "moved", "expired", "refused"];
 const PLACES = ["slot", "queue", "order"];
 /* As twheel sim has it. */
 const CAPACITY = 65536;
@@ -92,15 +92,20 @@ function parseNumber(what, text, max)
 	return Number(text);
 }
 
-function parseTime(what, text)
+function parseDurationOf(what, text)
 {
-	let ns;
-
 	try {
-		ns = parseDuration(text);
+		return parseDuration(text);
 	} catch (why) {
 		throw `${what} '${text}' ${why}`;
 	}
+}
+
+/* Until a deadline, or from one to the next. */
+function parseDistance(what, text)
+{
+	const ns = parseDurationOf(what, text);
+
 	if (!ns)
 		throw `${what} 0: give at least 1ns, because 0 is never`;
 	return ns;
@@ -113,20 +118,20 @@ function parseId(words)
 
 function parseArm(words)
 {
-	const op = { id: parseId(words), time: parseTime("arm", words[2]), interval: 0n, times: 0 };
+	const op = { id: parseId(words), time: parseDistance("arm", words[2]), interval: 0n, times: 0 };
 	const usage = "write: arm ID DURATION every DURATION times N";
 
 	if (words.length === 3)
 		return op;
 	if (words.length === 4 || words.length === 6 || words[3] !== "every")
 		throw usage;
-	op.interval = parseTime("every", words[4]);
+	op.interval = parseDistance("every", words[4]);
 	if (words.length === 5)
 		return op;
 	if (words[5] !== "times")
 		throw `${words[5]}: ${usage}`;
 	if (words[6] !== "-1") {
-		op.times = parseNumber("times", words[6], 4294967295);
+		op.times = parseNumber("times", words[6], (1 << 23) - 1);
 		if (!op.times)
 			throw "times 0: give how often it is to expire, or -1 for ever";
 	}
@@ -137,7 +142,7 @@ function parseExtend(words)
 {
 	const back = words[2].startsWith("+");
 
-	return { id: parseId(words), back, time: parseTime("extend", words[2].slice(back)) };
+	return { id: parseId(words), back, time: parseDistance("extend", words[2].slice(back)) };
 }
 
 /* What a line may be; words are counted with its first. */
@@ -149,10 +154,10 @@ const FORMS = {
 		  usage: "extend ID DURATION, as in extend 1 +100ms" },
 	cancel: { least: 2, most: 2, parse: words => ({ id: parseId(words) }),
 		  usage: "cancel ID, as in cancel 1" },
-	at: { least: 2, most: 2, parse: words => ({ time: parseTime("at", words[1]) }),
+	at: { least: 2, most: 2, parse: words => ({ time: parseDurationOf("at", words[1]) }),
 	      usage: "at DURATION, as in at 100ms" },
 	run: { least: 1, most: 2,
-	       parse: words => ({ time: words[1] ? parseTime("run", words[1]) : NEVER }),
+	       parse: words => ({ time: words[1] ? parseDurationOf("run", words[1]) : NEVER }),
 	       usage: "run DURATION, as in run 1s, or run alone" },
 	where: { least: 2, most: 2, parse: words => ({ id: parseId(words) }),
 		 usage: "where ID, as in where 1" },
@@ -163,28 +168,22 @@ const FORMS = {
 function parseScript(text)
 {
 	const ops = [];
-	let at = 0n;
 
 	text.split("\n").forEach((line, i) => {
-		const words = line.replace(/#.*/, "").split(/[ \t\r]+/).filter(word => word);
+		const words = line.replace(/#[^]*/, "").split(/[ \t\r]+/).filter(word => word);
 		const form = Object.hasOwn(FORMS, words[0]) && FORMS[words[0]];
 
-		if (!words.length)
-			return;
 		try {
+			if (line.includes("\0"))
+				throw "there is a zero byte in it, which is no text";
+			if (!words.length)
+				return;
 			if (!form)
 				throw `${words[0]}: no such operation: use arm, extend, cancel, ` +
 				      "at, run, where or stop";
 			if (words.length < form.least || words.length > form.most)
 				throw `write: ${form.usage}`;
-			const op = { kind: words[0], line: i + 1, ...form.parse(words) };
-
-			if (op.kind === "at") {
-				if (op.time < at)
-					throw `at ${words[1]}: time does not go back`;
-				at = op.time;
-			}
-			ops.push(op);
+			ops.push({ kind: words[0], line: i + 1, ...form.parse(words) });
 		} catch (why) {
 			throw typeof why === "string" ? `line ${i + 1}: ${why}` : why;
 		}
@@ -245,8 +244,9 @@ class Simulation {
 		this.stopped = false;
 		this.error = "";
 		this.name = system;
+		this.start = shape.start;
 		const { calls, text } = instantiate(module, {
-			event: event => this.events.push(event),
+			event: event => this.heard(event),
 			timer: timer => this.found.push(timer),
 			number: (name, value) => { this.found[name] = value; },
 		});
@@ -262,19 +262,35 @@ class Simulation {
 			throw "there is not enough memory";
 	}
 
+	heard(event)
+	{
+		if (event.what === "refused") {
+			/* The next period of a timer, which is over by that. */
+			event.operation = "every";
+			this.forEver.delete(event.id);
+		}
+		this.events.push(event);
+	}
+
 	get now()
 	{
 		return this.calls.now();
 	}
 
+	/* When the system wants to be woken; asked as sim_run() does while time passes. */
+	ask()
+	{
+		return BigInt.asUintN(64, this.calls.next());
+	}
+
 	/*
-	 * When the system wants to be woken.  To be asked makes a wheel remember that, so what it
-	 * remembers is put back: to look changes nothing.
+	 * The same, for those who look at any other time.  To be asked makes a wheel remember that,
+	 * so what it remembers is put back: to look changes nothing.
 	 */
 	next()
 	{
 		const memory = new Uint8Array(this.calls.memory.buffer), before = memory.slice();
-		const next = BigInt.asUintN(64, this.calls.next());
+		const next = this.ask();
 
 		memory.set(before);
 		return next;
@@ -335,22 +351,37 @@ class Simulation {
 		else if (result === STOPPED)
 			this.fail(op, "nothing goes on after stop: put it in front");
 		else if (result === TOO_LONG)
-			this.fail(op, "there are too many wake-ups to wait for");
+			this.fail(op, "there are too many wake-ups, or looks at " +
+					"timers, to wait for");
 		else if (result)
 			this.fail(op, "out of memory");
+	}
+
+	cancel(op, timer)
+	{
+		const result = this.calls.cancel(op.id);
+
+		if (timer && !result)
+			this.tell("cancelled", op, { deadline_ns: timer.deadline_ns });
+		return result;
 	}
 
 	/* An operation that takes no time. */
 	carryOut(op)
 	{
 		const timer = this.timers().find(t => t.id === op.id);
+		let result;
 
 		switch (op.kind) {
 		case "arm":
+			result = this.calls.arm(op.id, op.time, op.interval, op.times);
+			/* A timer whose arm is refused stays as it is. */
+			if (result)
+				return result;
 			this.forEver.delete(op.id);
 			if (op.interval && !op.times)
 				this.forEver.add(op.id);
-			return this.calls.arm(op.id, op.time, op.interval, op.times);
+			return OK;
 		case "extend":
 			if (!timer && !this.stopped)
 				return NOT_ARMED;
@@ -358,7 +389,7 @@ class Simulation {
 						 (op.back && timer ? timer.deadline_ns : this.now));
 		case "cancel":
 			this.forEver.delete(op.id);
-			return this.calls.cancel(op.id);
+			return this.cancel(op, timer);
 		case "where":
 			if (!timer)
 				return NOT_ARMED;
@@ -392,23 +423,26 @@ class Simulation {
 			this.finished(!this.error);
 			return !this.error;
 		}
-		if (op && end === NEVER) {
-			if (this.forEver.size && !this.stopped) {
-				this.fail(op, "a timer repeats for ever: say how long, as in " +
-					      "run 1s, or cancel it");
-				return false;
-			}
-			if (!this.numbers().armed || this.next() === NEVER) {
-				this.finished(true);
-				return true;
-			}
+		if (op && op.kind === "at" && op.time < this.now) {
+			this.error = `line ${op.line}: at ${durationText(op.time)}: ` +
+				     "time does not go back";
+			return false;
 		}
-		if (op && end <= this.now && this.next() > end) {
+		if (op && end === NEVER && this.forEver.size && !this.stopped) {
+			this.fail(op, "a timer repeats for ever: say how long, as in run 1s, or " +
+				      "cancel it");
+			return false;
+		}
+		if (op && end === NEVER && !this.numbers().armed) {
 			this.finished(true);
 			return true;
 		}
-		const next = this.next(), until = end !== null && end < last ? end : last;
+		const next = this.ask(), until = end !== null && end < last ? end : last;
 
+		if (op && (end === NEVER ? next > LAST : end <= this.now && next > end)) {
+			this.finished(true);
+			return true;
+		}
 		if (next > until && (until === NEVER || until <= this.now))
 			return false;
 		this.judge(op, this.calls.run(next < until ? next : until));
@@ -419,22 +453,6 @@ class Simulation {
 	{
 		this.done += done;
 		this.began = this.now;
-	}
-
-	/* The script up to a time, and not what comes behind it. */
-	advance(last)
-	{
-		while (this.done < this.ops.length && this.step(last))
-			;
-	}
-
-	/* To where a link says. */
-	seek(done, now)
-	{
-		while (this.done < done && this.step(NEVER))
-			;
-		while (this.done === done && this.now < now && this.step(now))
-			;
 	}
 }
 
@@ -454,6 +472,7 @@ const FIELDS = {
 	placed: ["what", "time_ns", "id", "deadline_ns", "where"],
 	moved: ["what", "time_ns", "id", "deadline_ns", "from_level", "from_slot", "where"],
 	expired: ["what", "time_ns", "id", "deadline_ns", "overruns"],
+	cancelled: ["what", "time_ns", "id", "deadline_ns"],
 	missed: ["what", "time_ns", "id", "operation"],
 	refused: ["what", "time_ns", "id", "operation"],
 	where: ["what", "time_ns", "id", "deadline_ns", "where"],
@@ -462,17 +481,18 @@ const FIELDS = {
 
 function traceLines(simulation)
 {
-	const { late_sum, ...n } = simulation.numbers();
+	const n = simulation.numbers();
 	const lines = simulation.events.map(event =>
 		json(Object.fromEntries(FIELDS[event.what].map(field => [field, event[field]]))));
 
 	lines.push(json({
 		what: "counters", system: simulation.name, tick_ns: n.tick, slots: n.slots,
-		levels: n.levels, time_ns: simulation.now, inserts: n.inserts, extends: n.extends,
-		cancels: n.cancels, refused: n.refused, moves: n.moves, passed: n.passed,
-		wakeups: n.wakeups, empty: n.empty, expired: n.expired, early: n.early,
-		armed: n.armed, armed_max: n.armed_max, late_max_ns: n.late_max,
-		late_mean_ns: n.expired ? late_sum / n.expired : 0n, note: simulation.note(),
+		levels: n.levels, time_ns: simulation.now, inserts: n.inserts,
+		periods: n.periods, extends: n.extends,
+		cancels: n.cancels, refused: n.refused, refiled: n.refiled, moves: n.moves,
+		passed: n.passed, wakeups: n.wakeups, empty: n.empty, expired: n.expired,
+		early: n.early, armed: n.armed, armed_max: n.armed_max, late_max_ns: n.late_max,
+		late_mean_ns: n.late_mean, note: simulation.note(),
 	}));
 	return lines;
 }

@@ -19,8 +19,8 @@ const EXAMPLES = {
 };
 /* Counters, and what they are called here. */
 const NUMBERS = { inserts: "inserts", extends: "extends", cancels: "cancels", refused: "refused",
-		  moves: "moves", passed: "passed", wakeups: "wake-ups", empty: "empty wake-ups",
-		  expired: "expired", early: "early", armed: "armed",
+		  refiled: "refiled", moves: "moves", passed: "passed", wakeups: "wake-ups",
+		  empty: "empty wake-ups", expired: "expired", early: "early", armed: "armed",
 		  armed_max: "armed, the most" };
 /* A state that takes longer than so many ms to come to is not waited for. */
 const PATIENCE = 4000;
@@ -50,16 +50,19 @@ function make(name, text)
 
 function shapeOf()
 {
-	const count = (what, most) => $(what).value ? parseNumber(what, $(what).value, most) : 0;
-	const time = what => $(what).value ? parseTime(what, $(what).value) : 0n;
-	const shape = { tick: time("tick"), slots: count("slots", 4096),
-			levels: count("levels", 16),
-			start: $("start").value === "0" ? 0n : time("start") };
+	const count = (what, least, most) => {
+		const text = $(what).value, number = /^\d+$/.test(text) ? Number(text) : NaN;
 
-	if (shape.tick > UNITS.s)
+		if (text && !(number >= least && number <= most))
+			throw `${what} '${text}': give a number from ${least} to ${most}`;
+		return text ? number : 0;
+	};
+	const time = what => $(what).value ? parseDurationOf(what, $(what).value) : 0n;
+	const shape = { tick: time("tick"), slots: count("slots", 2, 4096),
+			levels: count("levels", 1, 16), start: time("start") };
+
+	if ($("tick").value && !shape.tick || shape.tick > UNITS.s)
 		throw `tick ${$("tick").value}: give 1ns to 1s`;
-	if (shape.slots === 1)
-		throw "slots 1: give 2 to 4096";
 	return shape;
 }
 
@@ -342,12 +345,17 @@ function drawRing(level, numbers, timers, moved)
 	for (const e of moved)
 		if (e.from_level === level)
 			draw(svg, "path", { class: "left", d: arc(e.from_slot, size, 102) });
-	for (const [slot, ids] of slots) {
+	let radius = 0, before = -size;
+
+	for (const [slot, ids] of [...slots].sort(([a], [b]) => a - b)) {
 		const fell = moved.some(e => e.where.level === level && e.where.slot === slot);
 
 		draw(svg, "path", { class: fell ? "slot moved" : "slot", d: arc(slot, size, 90) });
+		/* Beside its neighbour, further in. */
+		radius = (slot - before) / size < .04 && radius > 45 ? radius - 13 : 70;
+		before = slot;
 		if (slots.size <= 24) {
-			const [x, y] = point((slot + .5) / size, 70).split(" ");
+			const [x, y] = point((slot + .5) / size, radius).split(" ");
 
 			draw(svg, "text", { x, y: Number(y) + 4 },
 			     ids.length > 2 ? `(${ids.length})` : ids.join(","));
@@ -366,12 +374,14 @@ function drawOrder(timers, name)
 	const shown = timers.filter(t => t.where.position < 31);
 	const tree = name === "heap";
 	const row = p => tree ? Math.floor(Math.log2(p + 1)) : Math.floor(p / 8);
-	const x = p => tree ? 500 * (p + 2 - 2 ** row(p) - .5) / 2 ** row(p) : 30 + p % 8 * 62;
-	const height = 50 * (1 + Math.max(0, ...shown.map(t => row(t.where.position))));
-	const svg = draw($("picture"), "svg",
-			 { viewBox: `0 0 520 ${height}`, class: "order", role: "img" });
+	const last = Math.max(0, ...shown.map(t => row(t.where.position)));
+	const width = 62 * (tree ? 2 ** last : 8);
+	const x = p => tree ? width * (p + 2 - 2 ** row(p) - .5) / 2 ** row(p) : 31 + p % 8 * 62;
+	const svg = draw($("picture"), "svg", { viewBox: `0 0 ${width} ${50 * (last + 1)}`,
+						class: "order", role: "img" });
 
-	svg.style.maxWidth = "48rem";
+	svg.style.minWidth = `${width * .8}px`;
+	svg.style.maxWidth = `${width * 1.2}px`;
 	draw(svg, "title", {}, `${timers.length} timers in ${tree ? "a heap" : "a row"}`);
 	for (const { id, deadline_ns, where: { position: p } } of shown) {
 		const cx = x(p), cy = 50 * row(p) + 20, parent = (p - 1) >> 1;
@@ -417,7 +427,7 @@ function timeEnd(timers)
 
 function drawTimeline(timers)
 {
-	const start = shapeOf().start, end = timeEnd(timers), seen = new Set();
+	const { start } = simulation, end = timeEnd(timers), seen = new Set();
 	const x = time => Math.round(Number((time - start) * 1000n / (end - start)));
 	const mark = (kind, time, y1, y2) => {
 		const key = kind + x(time);
@@ -487,6 +497,8 @@ function eventText(e)
 		       `slot ${e.from_slot} to ${placeText(e.where)}`;
 	case "expired":
 		return `${at}timer ${e.id} expired ${lateText(e)}`;
+	case "cancelled":
+		return `${at}timer ${e.id} was cancelled`;
 	case "missed":
 		return `${at}${e.operation} ${e.id}: it is not armed`;
 	case "refused":
@@ -516,7 +528,6 @@ function fill(table, rows)
 function numberRows(numbers)
 {
 	const both = [[simulation, numbers], ...beside ? [[beside, beside.numbers()]] : []];
-	const mean = n => n.expired ? n.late_sum / n.expired : 0n;
 
 	return [["system", ...both.map(([s]) => s.name)],
 		["tick", ...both.map(([, n]) => durationText(n.tick))],
@@ -524,7 +535,7 @@ function numberRows(numbers)
 		...Object.entries(NUMBERS).map(([name, text]) =>
 			[text, ...both.map(([, n]) => n[name])]),
 		["lateness, the most", ...both.map(([, n]) => durationText(n.late_max))],
-		["lateness, the mean", ...both.map(([, n]) => durationText(mean(n)))]];
+		["lateness, the mean", ...both.map(([, n]) => durationText(n.late_mean))]];
 }
 
 /* While time goes on by itself, a text once in a while is enough to be read out. */
@@ -595,7 +606,7 @@ function listen()
 	$("step").addEventListener("click", step);
 	$("last").addEventListener("click", keys.End);
 	$("seek").addEventListener("change", () => {
-		const start = shapeOf().start, end = timeEnd(simulation.timers());
+		const { start } = simulation, end = timeEnd(simulation.timers());
 
 		goToTime(start + (end - start) * BigInt($("seek").value) / 1000n);
 	});
@@ -612,10 +623,12 @@ function listen()
 		goTo(0, 0n);
 	});
 	addEventListener("hashchange", followLink);
-	/* Not where a key means something already. */
+	/* Not where a key means something already: what is clicked in, and pressed by space. */
 	addEventListener("keydown", event => {
-		if (!keys[event.key] ||
-		    event.target.closest("input, select, textarea, button, a") || event.ctrlKey || event.altKey || event.metaKey)
+		const taken = "input, select, textarea" + (event.key === " " ? ", button, a" : "");
+
+		if (!keys[event.key] || event.ctrlKey || event.altKey || event.metaKey ||
+		    event.target.closest(taken))
 			return;
 		event.preventDefault();
 		keys[event.key]();

@@ -104,7 +104,7 @@ enum sim_result play_create(uint32_t system, uint64_t tick, uint32_t slots, uint
 			    uint32_t capacity, uint64_t start)
 {
 	const struct sim_shape shape = { tick, slots, levels, capacity, start };
-	const struct sim_observer observer = { tell, NULL };
+	const struct sim_observer observer = { tell, NULL, .places = true, .positions = true };
 	enum sim_result result;
 
 	s = sim_create(sim_systems[system], &shape, &observer, &result);
@@ -183,9 +183,11 @@ void play_numbers(void)
 	page_number("slots", shape->slots);
 	page_number("levels", shape->levels);
 	page_number("inserts", c->inserts);
+	page_number("periods", c->periods);
 	page_number("extends", c->extends);
 	page_number("cancels", c->cancels);
 	page_number("refused", c->refused);
+	page_number("refiled", c->refiled);
 	page_number("moves", c->moves);
 	page_number("passed", c->passed);
 	page_number("wakeups", c->wakeups);
@@ -195,7 +197,7 @@ void play_numbers(void)
 	page_number("armed", c->armed);
 	page_number("armed_max", c->armed_max);
 	page_number("late_max", c->late_max);
-	page_number("late_sum", c->late_sum);
+	page_number("late_mean", c->late_mean);
 }
 
 EXPORT(note)

@@ -5,8 +5,8 @@
  *	node trace.js PAGE START SCRIPT
  *
  * It prints what twheel sim --trace --json does, of one system after the other, but for the
- * counters of memory; from the page as it was built.  Time passes in pieces, as in a browser that
- * draws frames.
+ * counters of memory; from the page as it was built.  Time passes in pieces, each a bit longer, and
+ * after each piece and each operation somebody looks, as in a browser that draws frames.
  */
 "use strict";
 
@@ -26,9 +26,14 @@ for (const { name } of systems) {
 		const ops = model.parseScript(fs.readFileSync(script, "utf8"));
 		const simulation = new model.Simulation(module_, systems, name, shape, ops);
 
-		for (let frame = 1n; frame < 2000n; frame++)
-			simulation.advance(shape.start + frame * 1700000n);
-		simulation.advance((1n << 64n) - 1n);
+		for (let passed = 0n; simulation.done < ops.length && !simulation.error;) {
+			const { done } = simulation;
+
+			passed += 1700000n + passed / 50n;
+			while (simulation.done === done && simulation.step(shape.start + passed))
+				;
+			simulation.next();
+		}
 		if (simulation.error)
 			throw simulation.error;
 		console.log(model.traceLines(simulation).join("\n"));

@@ -33,8 +33,9 @@
 #define MS		1000000ULL
 /* So many timers, or keys, before clients have their turn. */
 #define PART		128
-/* While clients are paused no key expires: look again after that. */
-#define PAUSE		(100 * MS)
+
+/* When timers could not be armed, that is tried again after so many seconds. */
+#define RETRY		10
 
 /* The keys of a database that have timers. */
 struct space {
@@ -72,11 +73,17 @@ static struct timer *free_timers;
 /* Keys have no timer because there was none; they get one when fewer than that are armed. */
 static bool full;
 static uint64_t refill;
+/* Or at this time, because some could not be armed; 0: all could be. */
+static time_t retry;
+/* A call has failed once.  Each deadline is armed as if it were new from then on. */
+static bool call_failed;
 
 static struct space **spaces;
 static int nr_spaces;
 
+/* Those that are to be looked at are behind what look_at_changes() has taken. */
 static struct change *changes;
+static size_t taken_changes;
 static size_t nr_changes;
 static size_t room_for_changes;
 
@@ -89,8 +96,11 @@ static struct space *gone;
 static struct redis_cursor *cursor;
 /* The database that is scanned; nr_spaces: none is. */
 static int scanned;
-/* When the last scan had ended, ns: what was due before, nobody could have found in time. */
+/* When the last scan or pause had ended, ns: what was due before, nothing could do in time. */
 static uint64_t settled;
+
+/* Clients are: no key expires, and what is due waits in the wheel. */
+static bool paused;
 
 /* The wheel has events. */
 static bool due;
@@ -128,6 +138,21 @@ static struct space *new_space(int db)
 	return space;
 }
 
+/* Of keys that are gone; while clients are paused they would outlive the space. */
+static void forget_changes(const struct space *space)
+{
+	size_t kept = 0;
+
+	for (size_t i = taken_changes; i < nr_changes; i++) {
+		if (changes[i].space == space)
+			redis.FreeString(NULL, changes[i].name);
+		else
+			changes[kept++] = changes[i];
+	}
+	taken_changes = 0;
+	nr_changes = kept;
+}
+
 /* The keys of a database are gone, all at once. */
 static void leave_space(int db)
 {
@@ -135,6 +160,7 @@ static void leave_space(int db)
 
 	if (!redis.DictSize(space->timers))
 		return;
+	forget_changes(space);
 	spaces[db] = new_space(db);
 	space->db = -1;
 	space->next = gone;
@@ -161,6 +187,26 @@ static void no_timer(const char *why)
 	redis.Log(NULL, "warning", "%s: of the others, redis has to find itself what expires", why);
 	full = true;
 	refill = (counts.armed + 1) / 2;
+}
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/*
+ * However few others are armed, the next one may fail as well: that takes time.  And the deadlines
+ * of a batch that has failed stand in their words, so that to extend them would call nobody.
+ */
+static void not_armed(void)
+{
+	call_failed = true;
+	if (!retry)
+		retry = seconds() + RETRY;
+	no_timer("a timer could not be armed");
 }
 
 static struct timer *new_timer(struct space *space, struct redis_string *name)
@@ -217,9 +263,10 @@ static void set_timer(struct space *space, struct redis_string *name, long long 
 	if (!timer)
 		return;
 	/* Redis takes it for expired when that ms is over. */
-	if (twheel_extend(wheel, timer - timers, (expiry + 1) * MS)) {
+	if (call_failed ? twheel_arm(wheel, timer - timers, (expiry + 1) * MS)
+			: twheel_extend(wheel, timer - timers, (expiry + 1) * MS)) {
 		free_timer(timer);
-		no_timer("a timer could not be armed");
+		not_armed();
 	}
 }
 
@@ -231,11 +278,6 @@ static void look(struct redis_ctx *ctx, struct space *space, struct redis_string
 
 	if (!active || space->db < 0)
 		return;
-	/* Redis hides a key that has expired meanwhile, and says no more of it. */
-	if (redis.AvoidReplicaTraffic()) {
-		set_timer(space, name, (twheel_now(wheel) + PAUSE) / MS);
-		return;
-	}
 	redis.SelectDb(ctx, space->db);
 	key = redis.OpenKey(ctx, name, REDIS_WRITE | REDIS_NOTOUCH);
 	expiry = redis.GetAbsExpire(key);
@@ -270,16 +312,29 @@ static int on_key(struct redis_ctx *ctx, int type, const char *event, struct red
 	return REDIS_OK;
 }
 
+/*
+ * A part of the changes, and the rest before the event loop would sleep; an eighth at least, or
+ * they would become more and more where clients change keys faster than that.
+ *
+ * When redis deletes a key, other modules are told and may do anything: there may be more changes,
+ * or none any more, because the keys were flushed.  So each is taken before it is looked at.
+ */
 static void look_at_changes(struct redis_ctx *ctx)
 {
-	/* There may be more of them meanwhile. */
-	for (size_t i = 0; i < nr_changes; i++) {
-		struct redis_string *name = changes[i].name;
+	size_t part = nr_changes / 8 > PART ? nr_changes / 8 : PART;
 
-		look(ctx, changes[i].space, name);
-		redis.FreeString(NULL, name);
+	while (part-- && taken_changes < nr_changes) {
+		struct change change = changes[taken_changes++];
+
+		look(ctx, change.space, change.name);
+		redis.FreeString(NULL, change.name);
 	}
-	nr_changes = 0;
+	nr_changes -= taken_changes;
+	if (nr_changes) {
+		memmove(changes, changes + taken_changes, nr_changes * sizeof(*changes));
+		be_busy();
+	}
+	taken_changes = 0;
 }
 
 static void expire(struct redis_ctx *ctx)
@@ -358,10 +413,41 @@ static void do_part(struct redis_ctx *ctx)
 		} else if (scanned < nr_spaces) {
 			scan(ctx);
 		} else {
-			eventfd_read(busy_fd, &nr);
-			busy = false;
+			/* While clients are paused, changes wait and the loop sleeps. */
+			if (!nr_changes || paused) {
+				eventfd_read(busy_fd, &nr);
+				busy = false;
+			}
 			return;
 		}
+	}
+}
+
+/* The event loop is not to sleep: the rest is done before it would. */
+static void on_file(int fd, void *data, int mask)
+{
+	(void)data;
+	(void)mask;
+	if (fd == twheel_fd(wheel))
+		due = true;
+}
+
+/*
+ * While clients are paused redis hides a key that has expired, and says no more of it.  Its cron
+ * finds that the pause is over, and then the event loop comes here.
+ */
+static void look_at_pause(void)
+{
+	bool before = paused;
+
+	paused = redis.AvoidReplicaTraffic();
+	if (paused == before)
+		return;
+	if (paused) {
+		redis.EventLoopDel(twheel_fd(wheel), REDIS_READABLE);
+	} else {
+		redis.EventLoopAdd(twheel_fd(wheel), REDIS_READABLE, on_file, NULL);
+		settled = twheel_now(wheel);
 	}
 }
 
@@ -372,22 +458,29 @@ static void on_loop(struct redis_ctx *ctx, struct redis_event event, uint64_t wh
 	sleepy = what == REDIS_LOOP_BEFORE_SLEEP;
 	if (!sleepy)
 		return;
-	look_at_changes(ctx);
-	if (due)
-		expire(ctx);
-	if (full && counts.armed < refill && scanned == nr_spaces) {
+	look_at_pause();
+	if (!paused) {
+		look_at_changes(ctx);
+		if (due)
+			expire(ctx);
+	}
+	if (full && scanned == nr_spaces &&
+	    (counts.armed < refill || (retry && seconds() >= retry))) {
 		full = false;
+		retry = 0;
 		scan_all();
 	}
 	if (busy)
 		do_part(ctx);
-	twheel_flush(wheel);
+	if (twheel_flush(wheel))
+		not_armed();
 }
 
 static void be_active(bool yes)
 {
 	active = yes;
 	full = false;
+	retry = 0;
 	scanned = nr_spaces;
 	if (active)
 		scan_all();
@@ -439,15 +532,6 @@ static void on_swap(struct redis_ctx *ctx, struct redis_event event, uint64_t wh
 	/* A cursor is good for one database. */
 	if (scanned < nr_spaces)
 		scan_all();
-}
-
-/* The event loop is not to sleep: the rest is done before it would. */
-static void on_file(int fd, void *data, int mask)
-{
-	(void)data;
-	(void)mask;
-	if (fd == twheel_fd(wheel))
-		due = true;
 }
 
 static void on_info(struct redis_info *info, int crash)
@@ -560,10 +644,10 @@ int RedisModule_OnUnload(struct redis_ctx *ctx)
 	(void)ctx;
 	redis.EventLoopDel(twheel_fd(wheel), REDIS_READABLE);
 	redis.EventLoopDel(busy_fd, REDIS_READABLE);
+	leave_all();
 	for (size_t i = 0; i < nr_changes; i++)
 		redis.FreeString(NULL, changes[i].name);
 	redis.Free(changes);
-	leave_all();
 	while (gone)
 		clean();
 	for (int db = 0; db < nr_spaces; db++) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A redis-server of one's own, for the tests and for what is measured."""
+import os
 import pathlib
 import shutil
 import signal
@@ -10,6 +11,8 @@ import time
 import redis
 
 MODULE = pathlib.Path("/usr/lib/redis/twheel.so")
+# What else the tests load, where it was built.
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Died(Exception):
@@ -19,9 +22,10 @@ class Died(Exception):
 class Server:
     """Started with options as in redis.conf, but one word each: Server("hz 100")."""
 
-    def __init__(self, *options, module=True):
+    def __init__(self, *options, module=True, **environment):
         self.folder = tempfile.mkdtemp(prefix="redis")
         self.options = list(options)
+        self.environment = {**os.environ, **environment}
         if module:
             self.options.insert(0, f"loadmodule {MODULE} {'' if module is True else module}")
         self.start()
@@ -35,7 +39,7 @@ class Server:
             name, *words = option.split()
             arguments += ["--" + name, *words]
         # pylint: disable=consider-using-with
-        self.process = subprocess.Popen(arguments)
+        self.process = subprocess.Popen(arguments, env=self.environment)
         # Answers are not waited for for ever.
         self.redis = redis.Redis(unix_socket_path=f"{self.folder}/socket", socket_timeout=60)
         wait_for(self.ready, 30)

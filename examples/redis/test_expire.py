@@ -8,10 +8,11 @@ import os
 import random
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
-from server import MODULE, Died, Server, wait_for
+from server import HERE, MODULE, Died, Server, wait_for
 
 # What a machine that has other things to do may add.
 SOON = 2
@@ -20,9 +21,9 @@ SOON = 2
 class Case(unittest.TestCase):
     """Has servers, which end with the test."""
 
-    def server(self, *options, module=True):
+    def server(self, *options, module=True, **environment):
         """A server; the keys of its database 0 are self.r's."""
-        server = Server(*options, module=module)
+        server = Server(*options, module=module, **environment)
         self.addCleanup(server.close)
         server.redis.execute_command("DEBUG SET-ACTIVE-EXPIRE", 0)
         return server
@@ -248,6 +249,84 @@ class Keys(Case):
         wait_for(lambda: self.armed(self.r) == 1, SOON)
         self.assertEqual(self.armed(self.r), 1)
 
+    def test_many_paused(self):
+        """Keys that are due while clients are paused cost nothing then."""
+        nr = 20_000
+        before = self.s.cpu()
+        pipe = self.r.pipeline(transaction=False)
+        due = int(time.time() * 1000) + 10_000
+        for i in range(nr):
+            pipe.set(i, "", pxat=due + i % 100)
+        pipe.execute()
+        loaded = self.s.cpu() - before
+        time.sleep(max(0, due / 1000 - 0.5 - time.time()))
+        self.r.execute_command("CLIENT PAUSE", 5000, "WRITE")
+        time.sleep(max(0, due / 1000 + 0.5 - time.time()))
+        before = self.s.cpu()
+        time.sleep(2)
+        paused = self.s.cpu() - before
+        self.assertEqual(self.r.dbsize(), nr)
+        self.assertLess(paused, loaded)
+        self.size_is(self.r, 0, 5 + 3 * SOON)
+        self.assertEqual(self.r.info("twheel")["twheel_expired"], nr)
+        # What the pause has kept is not late.
+        self.assertLess(self.r.info("twheel")["twheel_late_max_us"], 1_000_000)
+
+    def test_flushed_before_a_pause(self):
+        """What happened to keys that are gone is forgotten with them."""
+        self.r.set("a", "", ex=1000)
+        pipe = self.r.pipeline(transaction=False)
+        pipe.set("b", "", ex=1000)
+        pipe.flushall()
+        pipe.execute_command("CLIENT PAUSE", 500, "WRITE")
+        pipe.execute()
+        # Nothing else uses what was freed.
+        other = self.s.connect(0)
+        for i in range(10):
+            other.mget(i, "a" * 20, "b" * 40)
+        time.sleep(0.7)
+        self.r.set("c", "", px=50)
+        self.size_is(self.r, 0, SOON)
+        self.assertEqual(self.r.info("twheel")["twheel_expired"], 1)
+
+    def test_flushed_meanwhile(self):
+        """Redis finds a key expired, of which another module is told, and that flushes all."""
+        self.r.execute_command("MODULE LOAD", str(HERE / "test_flush.so"))
+        for _ in range(20):
+            self.r.set("has a timer", "", ex=1000)
+            wait_for(lambda: self.armed(self.r) == 1, SOON)
+            pipe = self.r.pipeline(transaction=False)
+            for i in range(50):
+                pipe.set(f"before{i}", "", ex=1000)
+            pipe.set("flush", "", px=1)
+            for i in range(50):
+                pipe.set(f"behind{i}", "", ex=1000)
+            # It is due before the module looks at it.
+            pipe.execute_command("DEBUG", "SLEEP", 0.02)
+            pipe.execute()
+            self.size_is(self.r, 0)
+            # Memory that was freed twice, or written to, shows in what comes next.
+            for i in range(100):
+                self.r.set(f"key{i}", "x" * i)
+            self.r.flushall()
+            self.assertTrue(wait_for(lambda: self.armed(self.r) == 0, SOON))
+
+    def test_many_at_once(self):
+        """What happens to many keys in one command is looked at in parts, and clients go on."""
+        nr = 100_000
+        pipe = self.r.pipeline(transaction=False)
+        pipe.eval(f"for i = 1, {nr} do redis.call('set', i, '', 'ex', 1000) end", 0)
+        # Until the event loop has turned.
+        pipe.execute_command("BLPOP", "nothing", 0.001)
+        pipe.info("twheel")
+        armed = pipe.execute()[-1]["twheel_armed"]
+        self.assertGreater(armed, 0)
+        self.assertLess(armed, nr / 2)
+        self.assertTrue(wait_for(lambda: self.armed(self.r) == nr, 5 * SOON))
+        before = self.s.cpu()
+        time.sleep(1)
+        self.assertLess(self.s.cpu() - before, 0.5)
+
     def test_blocked(self):
         """What a client does when it wakes up, just before the event loop sleeps."""
         # Nothing else wakes it up for a second.
@@ -319,6 +398,22 @@ class Limits(Case):
         self.assertGreaterEqual(s.redis.info("twheel")["twheel_without_timer"], 200)
         self.assertIn("more keys expire than there are timers", s.log.read_text())
         self.size_is(s.redis, 0, 3 * SOON)
+
+    def test_unarmed(self):
+        """Timers that could not be armed, when none was, are tried again."""
+        with tempfile.NamedTemporaryFile() as no_more:
+            s = self.server(module="slack 5", LD_PRELOAD=str(HERE / "test_unarmed.so"),
+                            TEST_UNARMED=no_more.name)
+            pipe = s.redis.pipeline()
+            for i in range(10):
+                pipe.set(i, "", px=100)
+            pipe.execute()
+            time.sleep(1)
+            self.assertEqual(s.redis.dbsize(), 10)
+            self.assertEqual(self.armed(s.redis), 0)
+            # Not again and again meanwhile.
+            self.assertEqual(s.log.read_text().count("a timer could not be armed"), 1)
+        self.size_is(s.redis, 0, 10 + SOON)
 
     def test_arguments(self):
         """Wrong ones are named."""
@@ -419,6 +514,23 @@ class Restarts(Case):
         self.assertEqual(s.redis.dbsize(), 1)
         s.redis.execute_command("MODULE LOAD", str(MODULE), "timers", 1)
         self.size_is(s.redis, 0)
+
+    def test_unloaded_with_changes(self):
+        """What has happened to a key that has a timer, just before."""
+        s = self.server(module=False)
+        for _ in range(5):
+            s.redis.execute_command("MODULE LOAD", str(MODULE))
+            s.redis.set("a", "", ex=1000)
+            wait_for(lambda: s.redis.info("twheel")["twheel_armed"] == 1, SOON)
+            pipe = s.redis.pipeline(transaction=False)
+            for i in range(200):
+                pipe.expire("a", 1000 + i)
+            pipe.execute_command("MODULE UNLOAD", "twheel")
+            pipe.execute()
+            # Memory that was freed twice, or written to, shows in what comes next.
+            for i in range(200):
+                s.redis.set(f"key{i}", "x" * i)
+            s.redis.flushall()
 
 
 class Replicas(Case):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ struct wheel {
 struct file {
 	struct wheel	*wheel;
 	bool		nonblocking;
-	bool		read_only;
+	int		mode;	/* O_RDWR, O_RDONLY ...; 3: ioctls alone */
 };
 
 struct kernel kernel;
@@ -511,8 +512,11 @@ static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 
 static int features(struct twheel_features *features)
 {
+	if (kernel.answers_nothing)
+		return 0;
 	features->abi = kernel.abi;
 	features->features = kernel.features;
+	features->max_capacity = TWHEEL_MAX_CAPACITY;
 	return 0;
 }
 
@@ -729,7 +733,7 @@ int twheel_sys_open(const char *path)
 		return -ENOMEM;
 	memset(wheel, 0, sizeof(*wheel));
 	pthread_mutex_init(&wheel->lock, NULL);
-	fd = install((struct file){ .wheel = wheel, .nonblocking = true });
+	fd = install((struct file){ .wheel = wheel, .nonblocking = true, .mode = O_RDWR });
 	if (fd < 0)
 		free(wheel);
 	return fd;
@@ -752,14 +756,16 @@ int twheel_sys_timer(uint32_t clock)
 	return fd;
 }
 
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+int twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
 {
 	(void)clock;
 	count(&kernel.calls);
 	if (kernel.in_timer_set)
 		kernel.in_timer_set();
-	__atomic_store_n(alarm_of(fd), when >= INT64_MAX ? UINT64_MAX : when,
-			 __ATOMIC_SEQ_CST);
+	if (!kernel.timer_set_error)
+		__atomic_store_n(alarm_of(fd), when >= INT64_MAX ? UINT64_MAX : when,
+				 __ATOMIC_SEQ_CST);
+	return kernel.timer_set_error;
 }
 
 void twheel_sys_close(int fd)
@@ -817,14 +823,14 @@ int twheel_sys_set_nonblocking(int fd)
 	return 0;
 }
 
-bool twheel_sys_writable(int fd)
+int twheel_sys_mode(int fd)
 {
-	return !files[fd - FIRST_FD].read_only;
+	return files[fd - FIRST_FD].mode;
 }
 
-void kernel_make_read_only(int fd)
+void kernel_set_mode(int fd, int mode)
 {
-	files[fd - FIRST_FD].read_only = true;
+	files[fd - FIRST_FD].mode = mode;
 }
 
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
@@ -881,13 +887,15 @@ void twheel_sys_unmap(void *at, size_t size)
 uint64_t twheel_sys_now(uint32_t clock)
 {
 	(void)clock;
+	if (kernel.in_now)
+		kernel.in_now();
 	return kernel_now() - kernel.clock_offset;
 }
 
 /*
  * A child has a copy of this kernel, which is nobody's outside of a test: no other thread of
- * the parent may be in the middle of a call then.  The library's locks are taken before these,
- * because this is prepared first.
+ * the parent may be in the middle of a call then, nor close a wheel whose lock is taken here.
+ * The library's locks are taken before these, because this is prepared first.
  */
 static void each_wheel(int (*call)(pthread_mutex_t *lock))
 {
@@ -903,12 +911,14 @@ static void each_wheel(int (*call)(pthread_mutex_t *lock))
 
 static void before_fork(void)
 {
+	pthread_mutex_lock(&files_lock);
 	each_wheel(pthread_mutex_lock);
 }
 
 static void after_fork(void)
 {
 	each_wheel(pthread_mutex_unlock);
+	pthread_mutex_unlock(&files_lock);
 }
 
 __attribute__((constructor(101))) static void prepare_for_forks(void)

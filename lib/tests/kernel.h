@@ -25,6 +25,8 @@
  * @open_error: what to open the device returns
  * @map_error: what every mmap returns
  * @timer_error: what to make a timerfd returns
+ * @timer_set_error: what to set one returns
+ * @answers_nothing: a device that has 0 for each call, as some have
  * @words_error: what every setup with words returns
  * @submit_max: operations in one submit, as if a signal came; 0: all
  * @submit_error: what the next submit returns, once
@@ -38,6 +40,7 @@
  * @in_drain: called by the next DRAIN, once, before it has looked
  * @in_submit: the same of a SUBMIT
  * @in_timer_set: called when a timerfd is set
+ * @in_now: called when the library reads a clock, before it is read
  * @generations: by so many the generation of a timer goes on with each arm; 0: by one
  * @interrupt: the next poll finds a signal
  * @threads: others move the time: a poll waits for that
@@ -56,6 +59,8 @@ struct kernel {
 	int		open_error;
 	int		map_error;
 	int		timer_error;
+	int		timer_set_error;
+	bool		answers_nothing;
 	int		words_error;
 	uint32_t	submit_max;
 	int		submit_error;
@@ -69,6 +74,7 @@ struct kernel {
 	void		(*in_drain)(void);
 	void		(*in_submit)(void);
 	void		(*in_timer_set)(void);
+	void		(*in_now)(void);
 	uint32_t	generations;
 	bool		interrupt;
 	bool		threads;
@@ -103,7 +109,7 @@ unsigned int kernel_open_files(void);
 /* Mappings that were not unmapped. */
 unsigned int kernel_mappings(void);
 bool kernel_nonblocking(int fd);
-void kernel_make_read_only(int fd);
+void kernel_set_mode(int fd, int mode);
 void kernel_make_blocking(int fd);
 
 #endif

@@ -129,6 +129,19 @@ static void timerfd(void)
 	twheel_close(w);
 	tap_result("a wheel's timerfd is readable when it is to be");
 
+	/* A child, say, that has closed it; then its parent comes. */
+	w = boot(mode);
+	start = twheel_now(w);
+	CHECK(twheel_arm(w, 1, start + 10 * MS) == 0);
+	kernel.timer_set_error = -EBADF;
+	CHECK(twheel_arm(w, 2, start + MS) == 0);
+	kernel.timer_set_error = 0;
+	CHECK(twheel_arm(w, 3, start + 20 * MS) == 0);
+	expect(w, 2, start + MS);
+	expect(w, 1, start + 10 * MS);
+	twheel_close(w);
+	tap_result("who can't set it does not keep others from setting it");
+
 	/* The clock may be set back at any time: before or after the timerfd has come. */
 	w = boot_realtime(mode);
 	start = twheel_now(w);
@@ -247,6 +260,81 @@ static void heavy(void)
 	tap_result("a full slot comes down in time");
 }
 
+/* Who arms each time as many timers as come keeps no other back (round 58). */
+static void busy(void)
+{
+	struct twheel_event events[64];
+	const uint32_t nr[] = { 1, 64 };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct twheel *w = boot(mode);
+		uint64_t start = twheel_now(w);
+		bool came = false;
+		int n;
+
+		for (uint32_t id = 0; id < nr[i]; id++)
+			CHECK(twheel_arm(w, id, start) == 0);
+		CHECK(twheel_arm(w, 100, start + 10 * MS) == 0);
+		kernel_advance(10 * MS);
+		for (unsigned int take = 0; take < 4 && !came; take++) {
+			n = twheel_take(w, events, nr[i]);
+			CHECK(n > 0);
+			while (n-- > 0) {
+				came |= events[n].id == 100;
+				CHECK(twheel_arm(w, events[n].id, start) == 0);
+			}
+		}
+		CHECK(came);
+		twheel_close(w);
+	}
+	tap_result("who arms as many timers as come keeps no other back");
+}
+
+static struct twheel *pushed;
+static uint32_t edges;
+
+/* As a thread beside a take: what was due by the last look is due by the next one, and stale. */
+static void push_back(void)
+{
+	kernel_advance(10 * MS);
+	for (uint32_t id = 0; id < twheel_capacity(pushed); id++)
+		twheel_extend_armed(pushed, id, kernel_now() + 10 * MS);
+}
+
+static void count_edge(void)
+{
+	edges++;
+}
+
+/*
+ * Who stores holds no take up for ever.  A take that gives up has left something: so who waits for
+ * an edge gets one, or else it would sleep beside events.
+ */
+static void gives_up(void)
+{
+	struct twheel_options o = {
+		.size = sizeof(o), .flags = TWHEEL_OPEN_FALLBACK, .capacity = 4096,
+	};
+	struct twheel_event events[8];
+
+	kernel_boot(0);
+	if (!CHECK(twheel_open(&pushed, &o) == 0))
+		exit(1);
+	for (uint32_t id = 0; id < o.capacity; id++)
+		CHECK(twheel_arm(pushed, id, kernel_now() + 10 * MS) == 0);
+	kernel.in_now = push_back;
+	kernel.in_timer_set = count_edge;
+	edges = 0;
+	CHECK(twheel_take(pushed, events, ARRAY_SIZE(events)) == 0);
+	CHECK(readable(pushed) && edges);
+	kernel.in_now = NULL;
+	/* What is not pushed back any more comes. */
+	kernel_advance(10 * MS);
+	CHECK(twheel_take(pushed, events, ARRAY_SIZE(events)) == ARRAY_SIZE(events));
+	twheel_close(pushed);
+	tap_result("a take that gives up says so to who waits for an edge");
+}
+
 static void kill_me(void)
 {
 	kill(getpid(), SIGKILL);
@@ -301,5 +389,7 @@ void test_fallback(void)
 	timerfd();
 	many();
 	heavy();
+	busy();
+	gives_up();
 	shared();
 }

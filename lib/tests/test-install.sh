@@ -114,6 +114,23 @@ result $? "a C11 program, shared"
 ${CC:-cc} -std=gnu99 $strict -static "$dir/program.c" $static -o "$dir/program" > "$dir/log" 2>&1 &&
 	"$dir/program" >> "$dir/log" 2>&1
 result $? "a C99 program, static"
+# As an extension of some language has it, which is loaded and brings the library along.
+cat > "$dir/extension.c" << 'END'
+#include <twheel.h>
+
+const char *extension(void)
+{
+	struct twheel *w;
+
+	return twheel_open(&w, 0) ? twheel_version() : "open";
+}
+END
+# shellcheck disable=SC2086
+${CC:-cc} -fPIC -shared -Wl,-z,defs -Wl,-z,text "$dir/extension.c" ${flags%-ltwheel*} \
+	-Wl,-Bstatic -ltwheel -Wl,-Bdynamic -pthread -o "$dir/extension.so" > "$dir/log" 2>&1 &&
+	! objdump -p "$dir/extension.so" | grep -q 'NEEDED.*twheel' &&
+	nm -D --defined-only "$dir/extension.so" | grep -q ' extension$'
+result $? "a shared object with the static library in it"
 # As from a language that can't read the header.
 cat > "$dir/twins.c" << 'END'
 int twheel_arm(void *, unsigned, unsigned long long);

@@ -4,6 +4,7 @@
  * over; and that fork() is prepared for by then.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,9 @@ static void opening(void)
 	CHECK(try_open(&o) == -ENOTTY);
 	o.path = "/dev/twheel";
 	CHECK(try_open(&o) == -EINVAL);
+	kernel.answers_nothing = true;
+	CHECK(try_open(NULL) == -ENOTTY);
+	kernel.answers_nothing = false;
 	/* A later module may have more than this library asks for. */
 	kernel.features |= 1ULL << 40;
 	CHECK(try_open(NULL) == 0);
@@ -135,12 +139,19 @@ static void opening(void)
 	kernel_boot(WORDS);
 	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
 	o.fd = twheel_sys_open("/dev/twheel");
-	kernel_make_read_only(o.fd);
+	kernel_set_mode(o.fd, O_RDONLY);
 	o.capacity = CAPACITY;
 	CHECK(try_open(&o) == -EACCES);
 	o.flags |= TWHEEL_OPEN_NO_WORDS;
 	CHECK(twheel_open(&w, &o) == 0);
 	twheel_close(w);
+	/* Nor one of which no event could be read: open for writing, or for ioctls alone. */
+	o.fd = twheel_sys_open("/dev/twheel");
+	kernel_set_mode(o.fd, O_WRONLY);
+	CHECK(try_open(&o) == -EACCES);
+	kernel_set_mode(o.fd, O_ACCMODE);
+	CHECK(try_open(&o) == -EACCES);
+	twheel_sys_close(o.fd);
 	o.flags = TWHEEL_OPEN_FD;
 	o.capacity = 0;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * twheel._wheel: the functions of libtwheel as methods of Wheel.  Nothing is remembered here but
- * the handle, so what twheel.h says of a function goes for the method of its name.
+ * the handle and what a drain could not return, so what twheel.h says of a function goes for the
+ * method of its name.
  *
  * The GIL is held but where a call can take long.  Such a call is counted, because a handle must
  * not be closed under it.
@@ -13,15 +14,24 @@
 /* So many events or timers are fetched at a time. */
 #define PART	256U
 
+/* Timers that the library has told of, and those that it told of before. */
+struct part {
+	struct part		*next;
+	int			nr;
+	struct twheel_timer	timers[PART];
+};
+
 /**
  * struct wheel - a wheel as an object
  * @handle: NULL: it is closed
  * @busy: calls that go on without the GIL
+ * @drained: timers that were cancelled, and have yet to be returned
  */
 struct wheel {
 	PyObject_HEAD
 	struct twheel	*handle;
 	unsigned int	busy;
+	struct part	*drained;
 };
 
 static PyTypeObject *event_type;
@@ -185,10 +195,21 @@ static PyObject *wheel_close(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
+static void free_parts(struct part *parts)
+{
+	while (parts) {
+		struct part *next = parts->next;
+
+		PyMem_Free(parts);
+		parts = next;
+	}
+}
+
 static void wheel_dealloc(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
 
+	free_parts(wheel_of(self)->drained);
 	twheel_close(wheel_of(self)->handle);
 	type->tp_free(self);
 	Py_DECREF(type);
@@ -516,22 +537,31 @@ static int wait_once(struct wheel *wheel, struct twheel_event *events, uint32_t 
 	return ret;
 }
 
-static int64_t monotonic(void)
+/* Unsigned, as the end of the longest timeout is. */
+static uint64_t monotonic(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int64_t left_until(uint64_t end)
+{
+	uint64_t now = monotonic();
+
+	return now < end ? (int64_t)(end - now) : 0;
 }
 
 static PyObject *wheel_wait(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "nr", "timeout", NULL };
 	struct wheel *wheel = wheel_of(self);
-	int64_t timeout = -1, end;
 	struct twheel_event *events;
+	int64_t timeout = -1;
 	uint32_t nr = PART;
 	PyObject *list;
+	uint64_t end;
 	int ret;
 
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&O&:wait", names, to_u32, &nr,
@@ -540,13 +570,13 @@ static PyObject *wheel_wait(PyObject *self, PyObject *args, PyObject *kwargs)
 	list = room_for(&nr, &events);
 	if (!list || !handle_of(self))
 		return no_room(list, events);
-	end = monotonic() + (timeout > 0 ? timeout : 0);
+	end = monotonic() + (timeout > 0 ? (uint64_t)timeout : 0);
 	/* A signal's handler is run, and then it goes on, as everywhere in Python (PEP 475). */
 	while ((ret = wait_once(wheel, events, nr, timeout)) == -EINTR) {
 		if (PyErr_CheckSignals() || !handle_of(self))
 			return no_room(list, events);
 		if (timeout > 0)
-			timeout = end > monotonic() ? end - monotonic() : 0;
+			timeout = left_until(end);
 	}
 	return told(list, events, ret);
 }
@@ -569,53 +599,108 @@ static PyObject *wheel_get(PyObject *self, PyObject *arg)
 	return ret ? twheel_error(ret) : timer_tuple(&timer);
 }
 
-/* A list of all; by which call, says @call. */
-static PyObject *all_timers(PyObject *self,
-			    int (*call)(struct twheel *handle, uint32_t *cursor,
-					struct twheel_timer *timers, uint32_t nr))
+/*
+ * Put all before @parts; by which call, says @call.  A signal's handler may close the wheel, and
+ * then that was all.  Returns 0, the library's error, or 1 with an exception.
+ */
+static int find(struct wheel *wheel,
+		int (*call)(struct twheel *handle, uint32_t *cursor, struct twheel_timer *timers,
+			    uint32_t nr),
+		struct part **parts)
 {
-	struct twheel_timer timers[PART];
-	PyObject *list = PyList_New(0);
-	struct twheel *handle = list ? handle_of(self) : NULL;
+	struct twheel *handle;
 	uint32_t cursor = 0;
-	int nr;
 
-	if (!handle)
-		Py_CLEAR(list);
-	while (list) {
-		wheel_of(self)->busy++;
-		Py_BEGIN_ALLOW_THREADS
-		nr = call(handle, &cursor, timers, PART);
-		Py_END_ALLOW_THREADS
-		wheel_of(self)->busy--;
-		if (!nr)
-			break;
-		if (nr < 0) {
-			Py_CLEAR(list);
-			twheel_error(nr);
+	while ((handle = wheel->handle)) {
+		struct part *part = PyMem_Malloc(sizeof(*part));
+		int nr;
+
+		if (!part) {
+			PyErr_NoMemory();
+			return 1;
 		}
-		for (int i = 0; list && i < nr; i++)
-			if (append(list, timer_tuple(&timers[i])))
+		wheel->busy++;
+		Py_BEGIN_ALLOW_THREADS
+		nr = call(handle, &cursor, part->timers, PART);
+		Py_END_ALLOW_THREADS
+		wheel->busy--;
+		if (nr <= 0) {
+			PyMem_Free(part);
+			return nr;
+		}
+		part->nr = nr;
+		part->next = *parts;
+		*parts = part;
+		if (PyErr_CheckSignals())
+			return 1;
+	}
+	return 0;
+}
+
+/* A list of them, those first that were found first. */
+static PyObject *timer_list(const struct part *parts)
+{
+	PyObject *list = PyList_New(0);
+
+	for (; list && parts; parts = parts->next) {
+		for (int i = parts->nr; list && i; i--)
+			if (append(list, timer_tuple(&parts->timers[i - 1])))
 				Py_CLEAR(list);
 		if (list && PyErr_CheckSignals())
 			Py_CLEAR(list);
-		/* A handler may have closed it, or the garbage collector. */
-		if (list && !handle_of(self))
-			Py_CLEAR(list);
 	}
+	if (list && PyList_Reverse(list))
+		Py_CLEAR(list);
 	return list;
 }
 
 static PyObject *wheel_list_armed(PyObject *self, PyObject *unused)
 {
+	struct part *parts = NULL;
+	PyObject *list = NULL;
+	int ret;
+
 	(void)unused;
-	return all_timers(self, twheel_list_armed);
+	if (!handle_of(self))
+		return NULL;
+	ret = find(wheel_of(self), twheel_list_armed, &parts);
+	if (ret < 0)
+		twheel_error(ret);
+	else if (!ret && handle_of(self))
+		list = timer_list(parts);
+	free_parts(parts);
+	return list;
 }
 
+/* Nothing else tells of what was drained: what an exception keeps back is the next one's. */
 static PyObject *wheel_drain(PyObject *self, PyObject *unused)
 {
+	struct wheel *wheel = wheel_of(self);
+	struct part *parts, **end = &wheel->drained;
+	PyObject *list;
+	int ret;
+
 	(void)unused;
-	return all_timers(self, twheel_drain);
+	if (!wheel->drained && !handle_of(self))
+		return NULL;
+	ret = find(wheel, twheel_drain, &wheel->drained);
+	if (ret > 0)
+		return NULL;
+	/* Else the error is told when there is nothing to be returned. */
+	if (ret < 0 && !wheel->drained)
+		return twheel_error(ret);
+	/* Another thread may drain while the list is made. */
+	parts = wheel->drained;
+	wheel->drained = NULL;
+	list = timer_list(parts);
+	if (list) {
+		free_parts(parts);
+		return list;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = parts;
+	return NULL;
 }
 
 static PyObject *wheel_adopt(PyObject *self, PyObject *unused)
@@ -664,7 +749,9 @@ static PyMethodDef wheel_methods[] = {
 	{ "list_armed", wheel_list_armed, METH_NOARGS,
 	  "list_armed($self)\n--\n\nAll timers that are armed." },
 	{ "drain", wheel_drain, METH_NOARGS,
-	  "drain($self)\n--\n\nCancel all timers that are armed, and return them." },
+	  "drain($self)\n--\n\nCancel all timers that are armed, and return them.  If a signal's\n"
+	  "handler raises an exception meanwhile, the next drain returns them, be it of a wheel\n"
+	  "that is closed." },
 	{ "adopt", wheel_adopt, METH_NOARGS,
 	  "adopt($self)\n--\n\nGo on with a wheel that another process has left.  Returns how\n"
 	  "many timers it has armed for that." },

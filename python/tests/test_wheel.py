@@ -3,10 +3,13 @@
 import copy
 import errno
 import gc
+import itertools
 import math
 import os
 import select
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -436,11 +439,11 @@ class Threads(Base):
         self.assertEqual(len(each), len(set(each)))
         self.assertLessEqual({i for i in range(4096) if i % 4 != 3}, set(each))
 
-    def with_alarm(self, handler):
-        """A signal comes in 20 ms."""
+    def with_alarm(self, handler, delay=.02):
+        """A signal comes in so many seconds."""
         old = signal.signal(signal.SIGALRM, handler)
         self.addCleanup(signal.signal, signal.SIGALRM, old)
-        signal.setitimer(signal.ITIMER_REAL, .02)
+        signal.setitimer(signal.ITIMER_REAL, delay)
 
     def test_signal(self):
         wheel = self.open()
@@ -454,6 +457,24 @@ class Threads(Base):
         self.assertEqual(wheel.wait(timeout=.1), [])
         self.assertGreaterEqual(time.monotonic() - begin, .1)
         self.assertEqual(came, [1, 1])
+
+    def test_signal_in_the_longest_timeout(self):
+        """Of a machine that is up for years: it would end beyond what 63 bits hold."""
+        years = ["unshare", "--time", "--fork", "--monotonic", "1000000000"]
+        if os.getuid():
+            years += ["--user", "--map-root-user"]
+        if subprocess.run([*years, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("there are no time namespaces, or not for this user")
+        waits = f"""
+import signal, twheel
+wheel = twheel.Wheel(device={self.device})
+signal.signal(signal.SIGALRM, lambda *_: wheel.arm(1, wheel.now() + {100 * MS}))
+signal.setitimer(signal.ITIMER_REAL, .1)
+print(len(wheel.wait(timeout=9.19e9)))
+"""
+        done = subprocess.run([*years, sys.executable, "-c", waits], stdout=subprocess.PIPE,
+                              timeout=60, check=True)
+        self.assertEqual(done.stdout, b"1\n")
 
     def test_signal_that_raises(self):
         wheel = self.open()
@@ -471,6 +492,90 @@ class Threads(Base):
         self.with_alarm(lambda *_: wheel.close())
         with self.assertRaises(ValueError):
             wheel.wait()
+
+    def drain_with_alarms(self, handler, checked):
+        """A signal comes at several times of a drain, until checked() says that it was tried.
+
+        That is given the wheel, the ids that were armed and what the drain returned: a list of one
+        list, or of none if there was an exception."""
+        ids = range(20_000)
+        end = time.monotonic() + 60
+        for delay in itertools.cycle(range(1, 100)):
+            wheel = self.open(capacity=len(ids))
+            for ident in ids:
+                wheel.arm(ident, wheel.now() + 10_000_000 * MS)
+            came, returned = [], []
+
+            def alarm(*_, wheel=wheel, came=came):
+                came.append(1)
+                handler(wheel)
+
+            self.with_alarm(alarm, delay * 1e-4)
+            # Between a drain and where its result is kept, a handler may raise as well: only
+            # there is no code of Python in between here.
+            try:
+                returned.extend(map(Wheel.drain, [wheel]))
+                while not came:
+                    time.sleep(.001)
+            except (KeyError, ValueError):
+                pass
+            if checked(wheel, set(ids), returned):
+                return
+            self.assertLess(time.monotonic(), end)
+
+    def test_signal_that_raises_in_drain(self):
+        """What was drained by then comes with the rest, in order."""
+        def handler(_):
+            raise KeyError
+
+        def checked(wheel, ids, returned):
+            left = {timer.id for timer in wheel.list_armed()}
+            timers = [*itertools.chain(*returned), *wheel.drain()]
+            self.assertEqual([timer.id for timer in timers], sorted(ids))
+            self.assertEqual(wheel.drain(), [])
+            return not returned and left < ids
+
+        self.drain_with_alarms(handler, checked)
+
+    def test_signal_that_closes_in_drain(self):
+        """What was drained by then is returned, or else by the next drain."""
+        left = set()
+
+        def close(wheel):
+            left.clear()
+            left.update(timer.id for timer in wheel.list_armed())
+            wheel.close()
+
+        def close_and_raise(wheel):
+            close(wheel)
+            raise KeyError
+
+        def checked(wheel, ids, returned):
+            timers = [*itertools.chain(*returned)]
+            try:
+                timers += wheel.drain()
+            except ValueError:
+                pass
+            self.assertEqual([timer.id for timer in timers], sorted(ids - left))
+            return timers and left
+
+        self.drain_with_alarms(close, checked)
+        self.drain_with_alarms(close_and_raise, checked)
+
+    def test_drains_beside_each_other(self):
+        """Each timer is returned once."""
+        ids = range(20_000)
+        wheel = self.open(capacity=len(ids))
+        for ident in ids:
+            wheel.arm(ident, wheel.now() + 10_000_000 * MS)
+        drained = [[], []]
+        threads = [threading.Thread(target=lambda mine=mine: mine.extend(wheel.drain()))
+                   for mine in drained]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(sorted(timer.id for mine in drained for timer in mine), list(ids))
 
 
 class CallLeaks(Base, common.Leaks):

@@ -12,11 +12,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::{check, error, EBADF};
-use crate::wheel::Handle;
+use crate::wheel::{Handle, List};
 use crate::{sys, Time, TimerInfo};
 
 /// So many events are taken at a time.
 const PART: usize = 256;
+
+/// A function that takes events, at most so many.
+type Take = unsafe extern "C" fn(*mut sys::Wheel, *mut sys::Event, u32) -> c_int;
+
+/// What `twheel_wait()` does without a wait.
+unsafe extern "C" fn look(wheel: *mut sys::Wheel, events: *mut sys::Event, nr: u32) -> c_int {
+    // SAFETY: the caller says so.
+    unsafe { sys::twheel_wait(wheel, events, nr, 0) }
+}
 
 /// A timer was due.
 #[repr(transparent)]
@@ -84,7 +93,7 @@ impl Events {
     ///
     /// As `twheel_take(3)`.
     pub fn take(&mut self) -> io::Result<Batch<'_>> {
-        self.fill()?;
+        self.fill(sys::twheel_take)?;
         Ok(Batch { events: self })
     }
 
@@ -101,18 +110,15 @@ impl Events {
             .into()
             .and_then(|timeout| Instant::now().checked_add(timeout));
 
-        // Before the first events, or else a timer on a batch would wait for a time without any;
-        // and before it sleeps, because what was taken and is stale may have to be armed.
-        self.handle.flush()?;
-        while self.fill()? == 0 {
+        // twheel_wait() does not leave a timer on a batch, be it one that was taken and is stale.
+        // It does not sleep, because it is about to take events, and no id that comes back
+        // meanwhile could be given out again.
+        while self.fill(look)? == 0 {
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));
 
             if left == Some(Duration::ZERO) {
                 break;
             }
-            // Not by twheel_wait(): while it sleeps it is about to take events, and no id that
-            // comes back could be given out again.
-            self.handle.flush()?;
             self.poll(left)?;
         }
         Ok(Batch { events: self })
@@ -122,18 +128,28 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// As `twheel_drain(3)`.
+    /// As `twheel_drain(3)`. If it fails when some were cancelled, it tells of those, and the next
+    /// call fails.
     pub fn drain(&mut self) -> io::Result<Vec<TimerInfo>> {
-        self.handle.list(sys::twheel_drain)
+        self.drain_by(sys::twheel_drain)
     }
 
-    /// Takes events into the buffer; how many.
-    fn fill(&mut self) -> io::Result<usize> {
+    fn drain_by(&self, drain: List) -> io::Result<Vec<TimerInfo>> {
+        let mut all = Vec::new();
+
+        match self.handle.list(drain, &mut all) {
+            Err(error) if all.is_empty() => Err(error),
+            _ => Ok(all),
+        }
+    }
+
+    /// Takes events into the buffer, by a function of the library; how many.
+    fn fill(&mut self, take: Take) -> io::Result<usize> {
         self.taken.clear();
         self.handle.ids().begin_batch();
         // SAFETY: it is open, and there is room for so many; Event is one of the library's.
         let ret = unsafe {
-            sys::twheel_take(
+            take(
                 self.handle.raw(),
                 self.taken.as_mut_ptr().cast(),
                 PART as u32,
@@ -263,5 +279,49 @@ impl<'b> IntoIterator for &'b Batch<'_> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         self.events.handle.ids().end_batch();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cancels one, and fails then.
+    unsafe extern "C" fn one(
+        _: *mut sys::Wheel,
+        cursor: *mut u32,
+        timers: *mut sys::Timer,
+        _: u32,
+    ) -> c_int {
+        // SAFETY: Handle::list has passed its own.
+        unsafe {
+            *cursor += 1;
+            (*timers).id = 7;
+            if *cursor == 1 {
+                1
+            } else {
+                -EBADF
+            }
+        }
+    }
+
+    /// Fails at once.
+    unsafe extern "C" fn none(
+        _: *mut sys::Wheel,
+        _: *mut u32,
+        _: *mut sys::Timer,
+        _: u32,
+    ) -> c_int {
+        -EBADF
+    }
+
+    #[test]
+    fn a_drain_that_fails_tells_what_it_has_cancelled() {
+        let (_wheel, events) = crate::open().unwrap();
+
+        let drained = events.drain_by(one).unwrap();
+        assert_eq!(drained.iter().map(|t| t.id()).collect::<Vec<_>>(), [7]);
+        let error = events.drain_by(none).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(EBADF));
     }
 }

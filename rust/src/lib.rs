@@ -110,6 +110,11 @@ pub use wheel::Wheel;
 use std::ffi::CStr;
 use std::io;
 
+/// What README.md shows is compiled and run, as the examples here are.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;
+
 /// A wheel with defaults: [`Options::open`] with none given.
 ///
 /// # Errors

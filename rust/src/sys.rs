@@ -107,6 +107,7 @@ extern "C" {
     pub fn twheel_get(w: *mut Wheel, id: u32, timer: *mut Timer) -> c_int;
     pub fn twheel_flush(w: *mut Wheel) -> c_int;
     pub fn twheel_take(w: *mut Wheel, events: *mut Event, nr: u32) -> c_int;
+    pub fn twheel_wait(w: *mut Wheel, events: *mut Event, nr: u32, timeout: i64) -> c_int;
     pub fn twheel_adopt(w: *mut Wheel) -> c_int;
     pub fn twheel_list_armed(w: *mut Wheel, cursor: *mut u32, timers: *mut Timer, nr: u32)
         -> c_int;

@@ -114,19 +114,22 @@ impl Handle {
     }
 
     pub(crate) fn armed(&self) -> io::Result<Vec<TimerInfo>> {
-        self.list(sys::twheel_list_armed)
+        let mut all = Vec::new();
+
+        self.list(sys::twheel_list_armed, &mut all)?;
+        Ok(all)
     }
 
-    pub(crate) fn list(&self, list: List) -> io::Result<Vec<TimerInfo>> {
+    /// What it has listed is in `all`, also if it fails.
+    pub(crate) fn list(&self, list: List, all: &mut Vec<TimerInfo>) -> io::Result<()> {
         let mut part = [sys::Timer::default(); PART];
-        let mut all = Vec::new();
         let mut cursor = 0;
 
         loop {
             // SAFETY: it is open, and there is room for as many.
             let ret = unsafe { list(self.raw(), &mut cursor, part.as_mut_ptr(), PART as u32) };
             match check(ret)? as usize {
-                0 => return Ok(all),
+                0 => return Ok(()),
                 nr => all.extend(part[..nr].iter().copied().map(TimerInfo)),
             }
         }

@@ -25,6 +25,7 @@ function __twheel_wants_option
 end
 
 complete -c twheel -f
+complete -c twheel -n '__fish_seen_subcommand_from sim plot top trace' -F
 complete -c twheel -n __fish_use_subcommand -a '(__twheel_verbs)'
 complete -c twheel -n __twheel_wants_option -a '(__twheel_options)'
 complete -c twheel-demo -n __twheel_wants_option -a '(__twheel_options)'

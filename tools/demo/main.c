@@ -88,6 +88,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_BOUND:
 		demo->run.bound = option_duration("--bound", arg);
+		if (!demo->run.bound)
+			usage_error("--bound %s: each cut would be missed: give at least 1ns", arg);
 		return 0;
 	case KEY_NO_WORDS:
 		demo->run.no_words = true;

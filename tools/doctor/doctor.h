@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "doctor/packages.h"
+
 #define LINE_LEN	256
 /* Until a timer is due that is tried, and until it is given up. */
 #define DUE_MS		20
@@ -42,7 +44,7 @@ struct module_file {
  * @release: of the running kernel
  * @sudo: what a command that needs root begins with: nothing, for who is root
  * @program: this program's path
- * @debian: packages come as on Debian; else as on Fedora, if at all
+ * @packages: how they are installed; NULL: in a way that we do not know
  * @container: what kind this runs in, "docker" for example; "": none that shows
  * @private_dev: /dev is not the kernel's own, so that nodes are there by permission
  * @loaded: the module is in the kernel
@@ -62,7 +64,7 @@ struct facts {
 	char release[LINE_LEN];
 	const char *sudo;
 	char program[LINE_LEN];
-	bool debian;
+	const struct packages *packages;
 	char container[LINE_LEN];
 	bool private_dev;
 	bool loaded;

@@ -243,7 +243,8 @@ void facts_gather(struct facts *facts)
 	len = readlink("/proc/self/exe", facts->program, sizeof(facts->program) - 1);
 	/* One that fills it may have been longer. */
 	facts->program[len > 0 && len < (ssize_t)sizeof(facts->program) - 1 ? len : 0] = 0;
-	facts->debian = !access("/etc/debian_version", F_OK);
+	facts->packages = packages_of(access("/etc/os-release", F_OK) ? "/usr/lib/os-release" :
+									"/etc/os-release");
 	find_container(facts);
 	facts->private_dev = is_dev_private();
 	facts->loaded = !access("/sys/module/twheel", F_OK);

@@ -85,12 +85,13 @@ void check_headers(struct facts *facts, struct finding *finding)
 		return;
 	}
 	say(finding, PROBLEM, "none of %s, so that the module can't be built", facts->release);
-	if (!facts->debian) {
+	if (!facts->packages || !facts->packages->headers) {
 		append(finding->text, sizeof(finding->text),
 		       ": install what your distribution calls kernel-devel or headers");
 		return;
 	}
 	append(finding->text, sizeof(finding->text),
 	       " (linux-headers-%s brings those of each newer kernel)", flavour(facts->release));
-	type(finding, "%sapt install linux-headers-%s", facts->sudo, facts->release);
+	type(finding, "%s%s %s%s", facts->sudo, facts->packages->install,
+	     facts->packages->headers, facts->release);
 }

@@ -32,11 +32,14 @@ static const char *path_of(void *library)
 /* How this program got here, and so its library. */
 static void type_install(const struct facts *facts, struct finding *finding)
 {
-	if (!strncmp(facts->program, "/usr/bin/", strlen("/usr/bin/")))
-		type(finding, facts->debian ? "%sapt install libtwheel0 twheel-tools" :
-					      "%sdnf install libtwheel twheel-tools", facts->sudo);
-	else
+	if (strncmp(facts->program, "/usr/bin/", strlen("/usr/bin/")))
 		type(finding, "%smake install", facts->sudo);
+	else if (facts->packages)
+		type(finding, "%s%s %s", facts->sudo, facts->packages->install,
+		     facts->packages->library);
+	else
+		append(finding->text, sizeof(finding->text),
+		       ": install your distribution's package of libtwheel, and of the tools");
 }
 
 /* Where make install puts it, beside this program or by default; false: it is not there. */
@@ -97,8 +100,8 @@ static void explain_unknown(const struct facts *facts, struct finding *finding,
 		type(finding, "%sldconfig", facts->sudo);
 	} else if (!is_trusted(folder)) {
 		append(finding->text, sizeof(finding->text),
-		       "; others than root can change it, so tell only your own programs, so or "
-		       "by an rpath");
+		       "; others than root can change it, so let only your own programs look "
+		       "there, by an rpath, or by a variable");
 		if (quoted)
 			type(finding, "export LD_LIBRARY_PATH=%s", word);
 	} else if (quoted) {

@@ -53,9 +53,11 @@ static void type_build(const struct facts *facts, struct finding *finding)
 		     facts->release);
 	else if (source_tree(facts, tree, sizeof(tree)) && quote(word, sizeof(word), tree))
 		type(finding, "make -C %s module && %smake -C %s load", word, facts->sudo, word);
+	else if (facts->packages)
+		type(finding, "%s%s twheel-dkms", facts->sudo, facts->packages->install);
 	else
-		type(finding, "%s%s install twheel-dkms", facts->sudo,
-		     facts->debian ? "apt" : "dnf");
+		append(finding->text, sizeof(finding->text),
+		       ": install your distribution's package of the module, twheel-dkms");
 }
 
 /* Is a file built for the running kernel?  Its vermagic begins with the release. */

@@ -2,6 +2,7 @@
 /* Wheels of our own, tried: is there room for what programs ask for, and does a timer come? */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,11 @@
 #include <unistd.h>
 
 #include "array.h"
+#include "clock.h"
 #include "device.h"
 #include "doctor/doctor.h"
 #include "duration.h"
+#include "info.h"
 #include "output.h"
 #include "target.h"
 
@@ -50,6 +53,14 @@ static const struct trial {
 	    .ring_entries = TWHEEL_DEFAULT_RING } },
 };
 
+/*
+ * A wheel that gets timers needs capacity as well, and both are refused with the same errno.  So no
+ * trial tells them apart, and capacity_left() does.
+ */
+static const struct trial capacity = {
+	"max_user_capacity", "capacity", 16 * TWHEEL_DEFAULT_CAPACITY, 0, {}
+};
+
 static int attempt(const struct trial *trial)
 {
 	struct twheel_setup setup = trial->setup;
@@ -81,6 +92,8 @@ static void type_raise(const struct facts *facts, struct finding *finding,
 
 	read_number(PARAMETERS, trial->parameter, &limit);
 	limit = 2 * limit < trial->least ? trial->least : 2 * limit;
+	/* The parameters are unsigned ints. */
+	limit = limit < UINT_MAX ? limit : UINT_MAX;
 	append(finding->text, sizeof(finding->text),
 	       "; for good: options twheel %s=%llu in /etc/modprobe.d/twheel.conf",
 	       trial->parameter, (unsigned long long)limit);
@@ -127,26 +140,43 @@ static void explain_memory(const struct facts *facts, struct finding *finding)
 		     facts->sudo, word);
 }
 
-/* Wheels in processes of this user, as far as they can be seen. */
-static size_t own_wheels(void)
+/* Wheels in processes of this user, as far as they can be seen, and their capacity together. */
+static size_t own_wheels(uint64_t *sum)
 {
 	size_t nr, denied, i, own = 0;
 	struct target *targets = target_scan(0, &nr, &denied);
+	struct info info;
 	char path[64];
 	struct stat st;
 
+	*sum = 0;
 	for (i = 0; i < nr; i++) {
 		snprintf(path, sizeof(path), "/proc/%d", targets[i].pid);
-		own += !stat(path, &st) && st.st_uid == geteuid();
+		if (stat(path, &st) || st.st_uid != geteuid())
+			continue;
+		own++;
+		if (info_read(targets[i].pid, targets[i].fd, &info))
+			*sum += info.setup.capacity;
 	}
 	free(targets);
 	return own;
 }
 
+/* Has this user capacity left for a wheel with the default one? */
+static bool capacity_left(void)
+{
+	uint64_t max, sum;
+
+	own_wheels(&sum);
+	/* Without the parameter the module is older than that limit. */
+	return !read_number(PARAMETERS, capacity.parameter, &max) ||
+	       sum + TWHEEL_DEFAULT_CAPACITY <= max;
+}
+
 void check_limits(struct facts *facts, struct finding *finding)
 {
 	char own[NUMBER_LEN], most[NUMBER_LEN];
-	uint64_t max = 0;
+	uint64_t max = 0, sum;
 	size_t wheels, i;
 	int err = 0;
 
@@ -157,8 +187,12 @@ void check_limits(struct facts *facts, struct finding *finding)
 			err = attempt(&trials[i]);
 	}
 	if (err == -EDQUOT) {
-		say(finding, PROBLEM, "this user may have no more %s", trials[i - 1].what);
-		type_raise(facts, finding, &trials[i - 1]);
+		const struct trial *refused = &trials[i - 1];
+
+		if (refused != &trials[0] && !capacity_left())
+			refused = &capacity;
+		say(finding, PROBLEM, "this user may have no more %s", refused->what);
+		type_raise(facts, finding, refused);
 		return;
 	}
 	if (err == -ENOMEM) {
@@ -169,7 +203,7 @@ void check_limits(struct facts *facts, struct finding *finding)
 		say(finding, PROBLEM, "%s", wheel_explain(err));
 		return;
 	}
-	wheels = own_wheels();
+	wheels = own_wheels(&sum);
 	read_number(PARAMETERS, "max_user_wheels", &max);
 	number(own, wheels);
 	number(most, max);
@@ -183,14 +217,6 @@ void check_limits(struct facts *facts, struct finding *finding)
 }
 
 /* A timer */
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /* 0, or why no event came; -ETIME: in vain. */
 static int await(int wheel, struct twheel_event *event)

@@ -106,11 +106,17 @@ static void clock_where(struct sim *s, struct sim_timer *timer, struct sim_where
 
 	where->level = part->level;
 	where->slot = number % slots[part->level];
-	where->position = sim_list_position(slot_of(s, part->level, part->tick), &part->link);
 	where->span = spans[part->level] * s->shape.tick;
 	where->from = number * where->span;
 	if (part->level == LEVELS - 1)
 		where->rounds = (number - s->at / spans[part->level] - 1) / slots[part->level];
+}
+
+static uint32_t clock_position(struct sim *s, struct sim_timer *timer)
+{
+	const struct part *part = sim_part(timer);
+
+	return sim_list_position(slot_of(s, part->level, part->tick), &part->link);
 }
 
 static uint64_t clock_memory(const struct sim *s)
@@ -124,5 +130,5 @@ const struct sim_system sim_clock = {
 	.tick = 1000000000, .timer_size = sizeof(struct part),
 	.create = clock_create, .destroy = clock_destroy, .arm = clock_arm,
 	.cancel = clock_cancel, .next = sim_next_tick, .wake = clock_wake,
-	.where = clock_where, .memory = clock_memory,
+	.where = clock_where, .position = clock_position, .memory = clock_memory,
 };

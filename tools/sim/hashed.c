@@ -9,7 +9,8 @@
  * left lose one, the others are due.
  *
  * Tick n is handled when it is over, so a timer comes up to one tick late, never early.  The size
- * is a power of two, so that the slot is a mask away.  A stop hands back whatever waits.
+ * is a power of two, so that the slot is a mask away.  A stop hands back whatever waits.  Unless a
+ * program says otherwise there are 512 slots of 100 ms.
  *
  * One thing differs: there a cancelled timer stays in its slot until the next tick; here it is
  * taken out at once.
@@ -130,19 +131,24 @@ static void hashed_wake(struct sim *s)
 
 static void hashed_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
-	struct wheel *w = s->state;
 	const struct part *part = sim_part(timer);
 
 	if (!part->filed) {
 		where->place = SIM_IN_QUEUE;
-		where->position = sim_list_position(&w->queue, &part->link);
 		return;
 	}
 	where->slot = part->tick & (s->shape.slots - 1);
-	where->position = sim_list_position(slot_of(s, part->tick), &part->link);
 	where->rounds = part->rounds;
 	where->span = s->shape.tick;
 	where->from = part->tick * s->shape.tick;
+}
+
+static uint32_t hashed_position(struct sim *s, struct sim_timer *timer)
+{
+	struct wheel *w = s->state;
+	const struct part *part = sim_part(timer);
+
+	return sim_list_position(part->filed ? slot_of(s, part->tick) : &w->queue, &part->link);
 }
 
 static uint64_t hashed_memory(const struct sim *s)
@@ -159,8 +165,9 @@ static const char *hashed_note(const struct sim *s)
 
 const struct sim_system sim_hashed = {
 	.name = "hashed", .about = "one wheel with rounds and a queue in front: Netty",
-	.tick = 1000000, .slots = 512, .timer_size = sizeof(struct part),
+	.tick = 100000000, .slots = 512, .timer_size = sizeof(struct part),
 	.create = hashed_create, .destroy = hashed_destroy, .arm = hashed_arm,
 	.cancel = hashed_cancel, .next = sim_next_tick, .wake = hashed_wake,
-	.where = hashed_where, .memory = hashed_memory, .note = hashed_note,
+	.where = hashed_where, .position = hashed_position, .memory = hashed_memory,
+	.note = hashed_note,
 };

@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A binary heap by deadline, as Java's ScheduledThreadPoolExecutor and libuv have it; Go's has
- * four children to a parent.  Exact, and woken for nothing but expiry; to arm, extend and cancel
- * costs up to log n steps.
+ * A binary heap by deadline, as libuv has it, and, with differences, Java's
+ * ScheduledThreadPoolExecutor and Go.  Exact, and woken for nothing but expiry; to arm, extend and
+ * cancel costs up to log n steps.
+ *
+ * What differs: libuv's heap is this one, but its clock is not.  It has timeouts of whole ms, and
+ * counts them from the time that its loop has read last, cut off to ms.  That is before now by up
+ * to 1 ms, and by as long as the callbacks of this turn of the loop have run, and by so much a
+ * timer may come too early.
+ *
+ * Java leaves a task that was cancelled in the heap until it is due, and wakes a thread for it
+ * then, unless its removeOnCancelPolicy is set.
+ *
+ * Go's heap has four children to a parent.  Since Go 1.23 a timer that is stopped or moved, to
+ * later or to earlier, is only marked, and the soonest time that one was moved to is kept.  When
+ * that has come the whole heap is gone through, O(n), and all that are marked are put in their
+ * places, or taken out.  So it is if more than a quarter were stopped.  Else a timer that is marked
+ * is seen to when it comes to the front, and one that was stopped also where it is the last of the
+ * heap.  Here each is done at once.
  */
 #include "binary.h"
 #include "system.h"
 
 static enum sim_result heap_create(struct sim *s)
 {
+	/* It has none, whatever was asked for. */
+	s->shape.tick = 1;
 	s->state = sim_alloc(sizeof(struct binary), 64);
 	return s->state ? SIM_OK : SIM_NO_MEMORY;
 }
@@ -51,6 +68,7 @@ static enum sim_result heap_move(struct sim *s, struct sim_timer *timer)
 	item->order = timer->order;
 	binary_rise(s->state, item);
 	binary_sink(s->state, item);
+	s->counters.refiled++;
 	count(s);
 	return SIM_OK;
 }
@@ -81,11 +99,17 @@ static void heap_wake(struct sim *s)
 
 static void heap_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
+	(void)s;
+	(void)timer;
+	where->place = SIM_IN_ORDER;
+}
+
+static uint32_t heap_position(struct sim *s, struct sim_timer *timer)
+{
 	const struct binary_item *item = sim_part(timer);
 
 	(void)s;
-	where->place = SIM_IN_ORDER;
-	where->position = item->place;
+	return item->place;
 }
 
 static uint64_t heap_memory(const struct sim *s)
@@ -96,9 +120,9 @@ static uint64_t heap_memory(const struct sim *s)
 }
 
 const struct sim_system sim_heap = {
-	.name = "heap", .about = "a binary heap: Java, libuv, and nearly so Go",
+	.name = "heap", .about = "a binary heap: libuv, and nearly so Java and Go",
 	.tick = 1, .timer_size = sizeof(struct binary_item),
 	.create = heap_create, .destroy = heap_destroy, .arm = heap_arm, .move = heap_move,
 	.cancel = heap_cancel, .next = heap_next, .wake = heap_wake, .where = heap_where,
-	.memory = heap_memory,
+	.position = heap_position, .memory = heap_memory,
 };

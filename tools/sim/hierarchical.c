@@ -11,6 +11,12 @@
  *
  * The hands do not go on with the clock, only with the buckets.  A bucket whose timers were all
  * cancelled stays in the queue, and costs a wake-up for nothing.
+ *
+ * A timeout is of whole ticks, and counts from the last tick that has passed, because the clock is
+ * cut off to ms.  So a timer that is not armed at a tick comes too early, by less than a tick.
+ *
+ * One thing differs: Kafka's thread waits for the first bucket for 200 ms at most, and then waits
+ * anew.  These wake-ups, up to five a second, are left out: they do nothing.
  */
 #include "binary.h"
 #include "system.h"
@@ -108,6 +114,32 @@ static uint64_t reach(const struct sim *s, const struct level *level)
 	return level->hand + level->span * s->shape.slots;
 }
 
+/* What has passed is due at the next tick. */
+static uint64_t due_tick(struct sim *s, uint64_t deadline)
+{
+	uint64_t ticks = sim_ticks_to(s, deadline);
+
+	s->at = s->now / s->shape.tick;
+	return s->at + (ticks ? ticks : 1);
+}
+
+/* One of the wheels that there may be does, or would. */
+static bool hierarchical_reaches(struct sim *s, uint64_t deadline)
+{
+	uint32_t levels = s->shape.levels ? s->shape.levels : LEVELS_MAX;
+	const struct wheels *w = s->state;
+	struct level level = { .span = 1, .hand = w->hand };
+	uint64_t tick = due_tick(s, deadline);
+
+	while (tick >= reach(s, &level)) {
+		if (!--levels)
+			return false;
+		level.span *= s->shape.slots;
+		level.hand = w->hand - w->hand % level.span;
+	}
+	return true;
+}
+
 static enum sim_result file(struct sim *s, struct part *part)
 {
 	struct wheels *w = s->state;
@@ -117,8 +149,6 @@ static enum sim_result file(struct sim *s, struct part *part)
 	while (part->tick >= reach(s, level)) {
 		if (++level < w->level + w->levels)
 			continue;
-		if (w->levels == (s->shape.levels ? s->shape.levels : LEVELS_MAX))
-			return SIM_REFUSED;
 		if (!add_level(s))
 			return SIM_NO_MEMORY;
 	}
@@ -137,8 +167,7 @@ static enum sim_result hierarchical_arm(struct sim *s, struct sim_timer *timer)
 {
 	struct part *part = sim_part(timer);
 
-	s->at = s->now / s->shape.tick;
-	part->tick = sim_tick_of(s, timer->deadline);
+	part->tick = due_tick(s, timer->deadline);
 	return file(s, part);
 }
 
@@ -205,9 +234,16 @@ static void hierarchical_where(struct sim *s, struct sim_timer *timer, struct si
 
 	where->level = part->level;
 	where->slot = part->bucket - level->slot;
-	where->position = sim_list_position(&part->bucket->timers, &part->link);
 	where->span = level->span * s->shape.tick;
 	where->from = part->bucket->item.when * s->shape.tick;
+}
+
+static uint32_t hierarchical_position(struct sim *s, struct sim_timer *timer)
+{
+	const struct part *part = sim_part(timer);
+
+	(void)s;
+	return sim_list_position(&part->bucket->timers, &part->link);
 }
 
 static uint64_t hierarchical_memory(const struct sim *s)
@@ -218,10 +254,18 @@ static uint64_t hierarchical_memory(const struct sim *s)
 	       w->queue.size * sizeof(struct binary_item *);
 }
 
+static const char *hierarchical_note(const struct sim *s)
+{
+	(void)s;
+	return "hierarchical counts a timeout from the last tick, as Kafka does, so what is not "
+	       "armed at a tick comes early, by less than one";
+}
+
 const struct sim_system sim_hierarchical = {
 	.name = "hierarchical", .about = "wheels above wheels, timers come down: Kafka",
-	.tick = 1000000, .slots = 20, .timer_size = sizeof(struct part),
-	.create = hierarchical_create, .destroy = hierarchical_destroy, .arm = hierarchical_arm,
-	.cancel = hierarchical_cancel, .next = hierarchical_next, .wake = hierarchical_wake,
-	.where = hierarchical_where, .memory = hierarchical_memory,
+	.tick = 1000000, .slots = 20, .takes_levels = true, .timer_size = sizeof(struct part),
+	.create = hierarchical_create, .destroy = hierarchical_destroy,
+	.reaches = hierarchical_reaches, .arm = hierarchical_arm, .cancel = hierarchical_cancel,
+	.next = hierarchical_next, .wake = hierarchical_wake, .where = hierarchical_where,
+	.position = hierarchical_position, .memory = hierarchical_memory, .note = hierarchical_note,
 };

@@ -77,10 +77,16 @@ static void keys_where(struct sim *s, struct sim_timer *timer, struct sim_where 
 	uint64_t tick = sim_tick_of(s, timer->deadline);
 
 	where->slot = part->slot;
-	where->position = sim_list_position(slot_of(s, part->slot), &part->link);
 	where->rounds = part->circle;
 	where->span = s->shape.tick;
 	where->from = tick * s->shape.tick;
+}
+
+static uint32_t keys_position(struct sim *s, struct sim_timer *timer)
+{
+	const struct part *part = sim_part(timer);
+
+	return sim_list_position(slot_of(s, part->slot), &part->link);
 }
 
 static uint64_t keys_memory(const struct sim *s)
@@ -93,5 +99,5 @@ const struct sim_system sim_keys = {
 	.tick = 1000000, .slots = 60, .timer_size = sizeof(struct part),
 	.create = keys_create, .destroy = keys_destroy, .arm = keys_arm,
 	.cancel = keys_cancel, .next = sim_next_tick, .wake = keys_wake,
-	.where = keys_where, .memory = keys_memory,
+	.where = keys_where, .position = keys_position, .memory = keys_memory,
 };

@@ -2,30 +2,58 @@
 /*
  * The wheel of Linux since 4.8, which does not cascade.
  *
- * Eight levels of 64 slots, as where HZ is 100 (with more there are nine); a slot of level n is 8^n
- * ticks.  A timer goes to the level that suits how far off it is, into the first slot that begins
- * behind its deadline, and comes when that slot does: on level 0 up to a tick late, above that up
- * to an eighth of its timeout.  (The levels begin at 63 slots of the level below, so it is 8/63, at
- * the very most; and a tick more for each time that is rounded to one.)  Nothing is ever moved.
+ * It has levels of 64 slots: nine where HZ, the ticks in a second, is more than 100, else eight.  A
+ * slot of level n is 8^n ticks.  A timeout is rounded up to ticks, and these count from the last
+ * tick.  A timer goes to the level that suits how far off it is, into the first slot that begins
+ * behind its deadline, and comes when that slot does.  Nothing is ever moved.  What is pushed back
+ * within its slot stays in its list, where it is; so does what gets the deadline that it has, in
+ * ticks, although a finer slot would suit it by then.
  *
- * What is further off than the last level reaches comes as late as that can tell, which is too
- * early.
+ * So it is late by up to a slot; and by less than a tick more, if its timeout is not of whole ticks
+ * or does not begin at one.  A level begins where a timeout is 63 slots of the level below, and a
+ * slot is eight of these: above level 0 a slot is at most 8/63 of the timeout, 12.7 %.  (Of 64
+ * slots it would be the 12.5 % that are said of this wheel.)
+ *
+ * How far off a timer is counts from the wheel's clock.  That is the last tick; but once timers
+ * have expired at a tick it is the next one, until that comes, in their callbacks and for all
+ * others.  So who arms a timer then has a tick less to go: 63 ticks are on level 0.
+ *
+ * What is as far off as the next level would begin, or more, is taken for a slot of the last level
+ * less than that, and comes too early.
  */
 #include "system.h"
 
-#define LEVELS		8
+#define LEVELS_MAX	9
 #define SLOTS		64
 #define LEVEL_SHIFT	3
+/* The tick of the fastest HZ, 100, that has a level less. */
+#define TICK_LEVEL_LESS	10000000
 
 /* How far off, in ticks, a level begins. */
 #define BEGIN(level)	((uint64_t)(SLOTS - 1) << LEVEL_SHIFT * ((level) - 1))
-/* As far off as a timer can be: a slot of the last level less than where the next would begin. */
-#define TICKS_MAX	(BEGIN(LEVELS) - (1ULL << LEVEL_SHIFT * (LEVELS - 1)))
 
-struct part {
-	struct sim_link	link;
+/**
+ * struct place - where a timer belongs
+ * @level: the level
+ * @number: of the slot, counted on and on
+ */
+struct place {
 	uint32_t	level;
 	uint64_t	number;
+};
+
+/**
+ * struct part - of a timer
+ * @link: in a slot
+ * @expires: its deadline in ticks, rounded up
+ * @level: where it is
+ * @slot: there
+ */
+struct part {
+	struct sim_link	link;
+	uint64_t	expires;
+	uint32_t	level;
+	uint32_t	slot;
 };
 
 /**
@@ -38,15 +66,35 @@ struct slot {
 	uint64_t	tick;
 };
 
+/**
+ * struct wheel - the wheel
+ * @clock: by which it is said how far off a timer is
+ * @slot: of all levels, from level 0 on
+ */
+struct wheel {
+	uint64_t	clock;
+	struct slot	slot[];
+};
+
+static uint32_t levels(const struct sim *s)
+{
+	return s->shape.tick < TICK_LEVEL_LESS ? LEVELS_MAX : LEVELS_MAX - 1;
+}
+
+static uint64_t linux_memory(const struct sim *s)
+{
+	return sizeof(struct wheel) + levels(s) * SLOTS * sizeof(struct slot);
+}
+
 static enum sim_result linux_create(struct sim *s)
 {
-	struct slot *slot = sim_alloc(LEVELS * SLOTS * sizeof(*slot), 64);
+	struct wheel *w = sim_alloc(linux_memory(s), 64);
 
-	s->state = slot;
-	if (!slot)
+	s->state = w;
+	if (!w)
 		return SIM_NO_MEMORY;
-	for (uint32_t i = 0; i < LEVELS * SLOTS; i++)
-		sim_list_init(&slot[i].timers);
+	for (uint32_t i = 0; i < levels(s) * SLOTS; i++)
+		sim_list_init(&w->slot[i].timers);
 	return SIM_OK;
 }
 
@@ -57,25 +105,72 @@ static void linux_destroy(struct sim *s)
 
 static struct slot *slot_of(const struct sim *s, const struct part *part)
 {
-	return (struct slot *)s->state + part->level * SLOTS + part->number % SLOTS;
+	struct wheel *w = s->state;
+
+	return &w->slot[part->level * SLOTS + part->slot];
+}
+
+static uint64_t expires_of(struct sim *s, uint64_t deadline)
+{
+	s->at = s->now / s->shape.tick;
+	return s->at + sim_ticks_to(s, deadline);
+}
+
+static struct place place_of(struct sim *s, uint64_t expires)
+{
+	struct wheel *w = s->state;
+	struct place place = {};
+	uint64_t ahead;
+
+	if (w->clock < s->at)
+		w->clock = s->at;
+	if (expires < w->clock)
+		return (struct place){ .number = w->clock };
+	ahead = expires - w->clock;
+	if (ahead >= BEGIN(levels(s)))
+		ahead = BEGIN(levels(s)) - (1ULL << LEVEL_SHIFT * (levels(s) - 1));
+	while (ahead >= BEGIN(place.level + 1))
+		place.level++;
+	place.number = ((w->clock + ahead) >> LEVEL_SHIFT * place.level) + 1;
+	return place;
+}
+
+static void put(struct sim *s, struct part *part, struct place place)
+{
+	struct slot *slot;
+
+	part->level = place.level;
+	part->slot = place.number % SLOTS;
+	slot = slot_of(s, part);
+	slot->tick = place.number << LEVEL_SHIFT * place.level;
+	/* Linux's lists are stacks: of one slot the last that was armed comes first. */
+	sim_list_insert(&slot->timers, &part->link);
 }
 
 static enum sim_result linux_arm(struct sim *s, struct sim_timer *timer)
 {
 	struct part *part = sim_part(timer);
-	struct slot *slot;
-	uint64_t tick;
 
-	s->at = s->now / s->shape.tick;
-	tick = sim_tick_of(s, timer->deadline);
-	if (tick - s->at >= BEGIN(LEVELS))
-		tick = s->at + TICKS_MAX;
-	for (part->level = 0; tick - s->at >= BEGIN(part->level + 1);)
-		part->level++;
-	part->number = (tick >> LEVEL_SHIFT * part->level) + 1;
-	slot = slot_of(s, part);
-	slot->tick = part->number << LEVEL_SHIFT * part->level;
-	sim_list_append(&slot->timers, &part->link);
+	part->expires = expires_of(s, timer->deadline);
+	put(s, part, place_of(s, part->expires));
+	return SIM_OK;
+}
+
+static enum sim_result linux_move(struct sim *s, struct sim_timer *timer)
+{
+	struct part *part = sim_part(timer);
+	uint64_t expires = expires_of(s, timer->deadline);
+	struct place place;
+
+	if (expires == part->expires)
+		return SIM_OK;
+	part->expires = expires;
+	place = place_of(s, expires);
+	if (place.level == part->level && place.number % SLOTS == part->slot)
+		return SIM_OK;
+	sim_list_remove(&part->link);
+	put(s, part, place);
+	s->counters.refiled++;
 	return SIM_OK;
 }
 
@@ -89,10 +184,11 @@ static void linux_cancel(struct sim *s, struct sim_timer *timer)
 
 static uint64_t linux_next(struct sim *s)
 {
-	const struct slot *slot = s->state;
+	const struct wheel *w = s->state;
+	const struct slot *slot = w->slot;
 	uint64_t tick = SIM_NEVER;
 
-	for (uint32_t i = 0; i < LEVELS * SLOTS; i++)
+	for (uint32_t i = 0; i < levels(s) * SLOTS; i++)
 		if (!sim_list_empty(&slot[i].timers) && slot[i].tick < tick)
 			tick = slot[i].tick;
 	return tick == SIM_NEVER ? SIM_NEVER : tick * s->shape.tick;
@@ -100,16 +196,21 @@ static uint64_t linux_next(struct sim *s)
 
 static void linux_wake(struct sim *s)
 {
-	struct slot *slot = s->state;
+	struct wheel *w = s->state;
 
 	s->at = s->now / s->shape.tick;
-	for (uint32_t i = 0; i < LEVELS * SLOTS; i++) {
-		while (!sim_list_empty(&slot[i].timers) && slot[i].tick <= s->at) {
-			struct sim_link *first = slot[i].timers.next;
+	w->clock = s->at + 1;
+	/* The upper levels come first, as in Linux. */
+	for (uint32_t level = levels(s); level--;) {
+		struct slot *slot = w->slot + level * SLOTS;
 
-			sim_list_remove(first);
-			sim_expire(s, sim_timer_of(first), 0);
-		}
+		for (uint32_t i = 0; i < SLOTS; i++)
+			while (!sim_list_empty(&slot[i].timers) && slot[i].tick <= s->at) {
+				struct sim_link *first = slot[i].timers.next;
+
+				sim_list_remove(first);
+				sim_expire(s, sim_timer_of(first), 0);
+			}
 	}
 }
 
@@ -118,29 +219,32 @@ static void linux_where(struct sim *s, struct sim_timer *timer, struct sim_where
 	const struct part *part = sim_part(timer);
 
 	where->level = part->level;
-	where->slot = part->number % SLOTS;
-	where->position = sim_list_position(&slot_of(s, part)->timers, &part->link);
+	where->slot = part->slot;
 	where->span = s->shape.tick << LEVEL_SHIFT * part->level;
-	where->from = part->number * where->span;
+	where->from = slot_of(s, part)->tick * s->shape.tick;
 }
 
-static uint64_t linux_memory(const struct sim *s)
+static uint32_t linux_position(struct sim *s, struct sim_timer *timer)
 {
-	(void)s;
-	return LEVELS * SLOTS * sizeof(struct slot);
+	const struct part *part = sim_part(timer);
+
+	return sim_list_position(&slot_of(s, part)->timers, &part->link);
 }
 
 static const char *linux_note(const struct sim *s)
 {
 	(void)s;
-	return "linux comes up to an eighth of the timeout late, and moves nothing for it; what is "
-	       "more than 132,120,576 ticks off comes early";
+	/* BEGIN(9) and BEGIN(8). */
+	return "linux comes up to a slot late, 8/63 of the timeout (12.7 %), and a tick by "
+	       "rounding, and moves nothing for it; what is 1,056,964,608 ticks off comes early, "
+	       "and with ticks of 10 ms or more, where Linux has a level less, 132,120,576";
 }
 
 const struct sim_system sim_linux = {
-	.name = "linux", .about = "Linux since 4.8: 8 levels, no cascade, up to 1/8 late",
+	.name = "linux", .about = "Linux since 4.8: no cascade, late by up to 8/63 of the timeout",
 	.tick = 1000000, .timer_size = sizeof(struct part),
-	.create = linux_create, .destroy = linux_destroy, .arm = linux_arm,
+	.create = linux_create, .destroy = linux_destroy, .arm = linux_arm, .move = linux_move,
 	.cancel = linux_cancel, .next = linux_next, .wake = linux_wake,
-	.where = linux_where, .memory = linux_memory, .note = linux_note,
+	.where = linux_where, .position = linux_position, .memory = linux_memory,
+	.note = linux_note,
 };

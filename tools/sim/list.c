@@ -7,6 +7,8 @@
 
 static enum sim_result list_create(struct sim *s)
 {
+	/* It has none, whatever was asked for. */
+	s->shape.tick = 1;
 	s->state = sim_lists_alloc(1);
 	return s->state ? SIM_OK : SIM_NO_MEMORY;
 }
@@ -54,8 +56,14 @@ static void list_wake(struct sim *s)
 
 static void list_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
+	(void)s;
+	(void)timer;
 	where->place = SIM_IN_ORDER;
-	where->position = sim_list_position(s->state, sim_part(timer));
+}
+
+static uint32_t list_position(struct sim *s, struct sim_timer *timer)
+{
+	return sim_list_position(s->state, sim_part(timer));
 }
 
 static uint64_t list_memory(const struct sim *s)
@@ -68,5 +76,6 @@ const struct sim_system sim_list = {
 	.name = "list", .about = "a sorted list: each arm passes all timers that come later",
 	.tick = 1, .timer_size = sizeof(struct sim_link),
 	.create = list_create, .destroy = list_destroy, .arm = list_arm, .cancel = list_cancel,
-	.next = list_next, .wake = list_wake, .where = list_where, .memory = list_memory,
+	.next = list_next, .wake = list_wake, .where = list_where, .position = list_position,
+	.memory = list_memory,
 };

@@ -22,6 +22,14 @@ static enum sim_result poll_arm(struct sim *s, struct sim_timer *timer)
 	return SIM_OK;
 }
 
+/* The next look sees it. */
+static enum sim_result poll_move(struct sim *s, struct sim_timer *timer)
+{
+	(void)s;
+	(void)timer;
+	return SIM_OK;
+}
+
 static void poll_cancel(struct sim *s, struct sim_timer *timer)
 {
 	(void)s;
@@ -46,8 +54,14 @@ static void poll_wake(struct sim *s)
 
 static void poll_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
+	(void)s;
+	(void)timer;
 	where->place = SIM_IN_ORDER;
-	where->position = sim_list_position(s->state, sim_part(timer));
+}
+
+static uint32_t poll_position(struct sim *s, struct sim_timer *timer)
+{
+	return sim_list_position(s->state, sim_part(timer));
 }
 
 static uint64_t poll_memory(const struct sim *s)
@@ -59,6 +73,7 @@ static uint64_t poll_memory(const struct sim *s)
 const struct sim_system sim_poll = {
 	.name = "poll", .about = "polling: all timers are looked at, at each tick",
 	.tick = 1000000, .timer_size = sizeof(struct sim_link),
-	.create = poll_create, .destroy = poll_destroy, .arm = poll_arm, .cancel = poll_cancel,
-	.next = sim_next_tick, .wake = poll_wake, .where = poll_where, .memory = poll_memory,
+	.create = poll_create, .destroy = poll_destroy, .arm = poll_arm, .move = poll_move,
+	.cancel = poll_cancel, .next = sim_next_tick, .wake = poll_wake, .where = poll_where,
+	.position = poll_position, .memory = poll_memory,
 };

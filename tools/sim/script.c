@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Operations from a script.  What is wrong is told with its line, and what to write instead. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "sim/sim.h"
 
 #define WORDS_MAX	8
+#define UTF8_MARK	"\xef\xbb\xbf"
 
 /**
  * struct line - a line in the making
@@ -62,6 +64,14 @@ static uint64_t parse_duration(const struct line *line, const char *what, const 
 	why = duration_parse(text, &ns);
 	if (why)
 		wrong(line, "%s '%s' %s", what, text, why);
+	return ns;
+}
+
+/* Until a deadline, or from one to the next. */
+static uint64_t parse_distance(const struct line *line, const char *what, const char *text)
+{
+	uint64_t ns = parse_duration(line, what, text);
+
 	if (!ns)
 		wrong(line, "%s 0: give at least 1ns, because 0 is never", what);
 	return ns;
@@ -77,19 +87,19 @@ static void parse_arm(struct line *line)
 	struct op *op = &line->op;
 
 	parse_id(line);
-	op->time = parse_duration(line, "arm", line->word[2]);
+	op->time = parse_distance(line, "arm", line->word[2]);
 	if (line->words == 3)
 		return;
 	if (line->words == 4 || line->words == 6 || strcmp(line->word[3], "every"))
 		wrong(line, "write: arm ID DURATION every DURATION times N");
-	op->interval = parse_duration(line, "every", line->word[4]);
+	op->interval = parse_distance(line, "every", line->word[4]);
 	if (line->words == 5)
 		return;
 	if (strcmp(line->word[5], "times"))
 		wrong(line, "%s: write: arm ID DURATION every DURATION times N", line->word[5]);
 	/* The wheels with repeat counts call it so. */
 	if (strcmp(line->word[6], "-1")) {
-		op->times = parse_count(line, "times", line->word[6], UINT32_MAX);
+		op->times = parse_count(line, "times", line->word[6], SIM_MAX_TIMES);
 		if (!op->times)
 			wrong(line, "times 0: give how often it is to expire, or -1 for ever");
 	}
@@ -104,7 +114,7 @@ static void parse_extend(struct line *line)
 		line->op.kind = OP_PUSH_BACK;
 		text++;
 	}
-	line->op.time = parse_duration(line, "extend", text);
+	line->op.time = parse_distance(line, "extend", text);
 }
 
 static void parse_time(struct line *line)
@@ -193,26 +203,25 @@ static bool parse_line(struct line *line, char *text)
 
 void script_read(struct script *script, FILE *file, const char *name)
 {
-	uint64_t at = 0;
 	uint32_t nr = 0;
 	char *text = NULL;
 	size_t size = 0;
+	ssize_t length;
 
 	script->name = name;
-	while (getline(&text, &size, file) > 0) {
+	while ((length = getline(&text, &size, file)) > 0) {
 		struct line line = { .script = script, .nr = ++nr };
 
-		if (!parse_line(&line, text))
-			continue;
-		if (line.op.kind == OP_AT) {
-			if (line.op.time < at)
-				wrong(&line, "at %s: time does not go back", line.word[1]);
-			at = line.op.time;
-		}
-		add(script, &line.op);
+		if (strlen(text) != (size_t)length)
+			wrong(&line, "there is a zero byte in it, which is no text");
+		/* Some editors put a mark in front of UTF-8. */
+		if (nr == 1 && !strncmp(text, UTF8_MARK, strlen(UTF8_MARK)))
+			memset(text, ' ', strlen(UTF8_MARK));
+		if (parse_line(&line, text))
+			add(script, &line.op);
 	}
-	if (ferror(file))
-		fail("%s: it can't be read", name);
+	if (!feof(file))
+		fail("%s: it can't be read: %s", name, strerror(errno));
 	free(text);
 }
 

@@ -67,7 +67,8 @@ void script_free(struct script *script);
  * struct load - operations that are made up: a server that works off requests
  * @timers: so many are armed, evenly over LOAD_SPAN, each for a random time up to that
  * @extended: of a hundred, how many are pushed back, half a second later, by the same rule
- * @cancelled: of a hundred, how many are cancelled, a second later
+ * @cancelled: of a hundred, how many are cancelled, a second later; both times are counted in
+ *	timers, rounded down, one at least
  * @seed: which random numbers
  * @nr: the timer that it has come to
  * @step: what is next for it

@@ -55,7 +55,7 @@ static void print_timer(uint64_t now, const char *what, uint32_t id)
 {
 	char time[DURATION_LEN];
 
-	printf("%14s  %-8s %8u  ", duration_exact(time, now), what, id);
+	printf("%14s  %-9s %7u  ", duration_exact(time, now), what, id);
 }
 
 /* In the columns of a timer's line, without the timer. */
@@ -133,6 +133,8 @@ static void print_lateness(const struct sim_event *event)
 	putchar('\n');
 }
 
+static const char refused_text[] = "refused: that is later than the wheel reaches";
+
 static void event_text(struct show *show, const struct sim_event *event)
 {
 	char place[PLACE_LEN], due[DURATION_LEN];
@@ -153,6 +155,10 @@ static void event_text(struct show *show, const struct sim_event *event)
 		print_timer(event->now, "expired", event->id);
 		print_lateness(event);
 		break;
+	case SIM_ENDED:
+		print_timer(event->now, "every", event->id);
+		puts(refused_text);
+		break;
 	case SIM_WOKEN:
 		break;
 	}
@@ -162,7 +168,7 @@ static void event_json(const struct sim_event *event)
 {
 	static const char * const names[] = {
 		[SIM_WOKEN] = "woken", [SIM_PLACED] = "placed", [SIM_MOVED] = "moved",
-		[SIM_EXPIRED] = "expired",
+		[SIM_EXPIRED] = "expired", [SIM_ENDED] = "refused",
 	};
 	struct json_object *line = json_new();
 
@@ -170,7 +176,10 @@ static void event_json(const struct sim_event *event)
 	json_number(line, "time_ns", event->now);
 	if (event->what != SIM_WOKEN) {
 		json_number(line, "id", event->id);
-		json_number(line, "deadline_ns", event->deadline);
+		if (event->what == SIM_ENDED)
+			json_text(line, "operation", "every");
+		else
+			json_number(line, "deadline_ns", event->deadline);
 	}
 	if (event->what == SIM_EXPIRED)
 		json_number(line, "overruns", event->overruns);
@@ -187,7 +196,7 @@ void show_event(void *data, const struct sim_event *event)
 {
 	struct show *show = data;
 
-	if (!show->trace && event->what != SIM_EXPIRED)
+	if (!show->trace && event->what != SIM_EXPIRED && event->what != SIM_ENDED)
 		return;
 	if (show->json)
 		event_json(event);
@@ -195,6 +204,24 @@ void show_event(void *data, const struct sim_event *event)
 		note_woken(show, event->now);
 	else
 		event_text(show, event);
+}
+
+void show_cancelled(struct show *show, struct sim *s, uint32_t id, uint64_t deadline)
+{
+	struct json_object *line;
+	char text[DURATION_LEN];
+
+	if (!show->json) {
+		print_timer(sim_now(s), "cancelled", id);
+		printf("was due %s\n", duration_exact(text, deadline));
+		return;
+	}
+	line = json_new();
+	json_text(line, "what", "cancelled");
+	json_number(line, "time_ns", sim_now(s));
+	json_number(line, "id", id);
+	json_number(line, "deadline_ns", deadline);
+	json_print(line);
 }
 
 /* An operation that was not carried out; @why is for people. */
@@ -223,7 +250,7 @@ void show_missed(struct show *show, struct sim *s, const struct op *op)
 
 void show_refused(struct show *show, struct sim *s, const struct op *op)
 {
-	not_done(show, s, op, "refused", "refused: that is later than the wheel reaches");
+	not_done(show, s, op, "refused", refused_text);
 }
 
 static void show_timer(struct show *show, struct sim *s, const char *what, uint32_t id)
@@ -264,11 +291,6 @@ void show_left(struct show *show, struct sim *s)
 
 /* Counters */
 
-static uint64_t late_mean(const struct sim_counters *c)
-{
-	return c->expired ? c->late_sum / c->expired : 0;
-}
-
 static void counters_json(const struct sim_system *system, struct sim *s)
 {
 	const struct sim_counters *c = sim_counters(s);
@@ -282,9 +304,11 @@ static void counters_json(const struct sim_system *system, struct sim *s)
 	json_number(line, "levels", shape->levels);
 	json_number(line, "time_ns", sim_now(s));
 	json_number(line, "inserts", c->inserts);
+	json_number(line, "periods", c->periods);
 	json_number(line, "extends", c->extends);
 	json_number(line, "cancels", c->cancels);
 	json_number(line, "refused", c->refused);
+	json_number(line, "refiled", c->refiled);
 	json_number(line, "moves", c->moves);
 	json_number(line, "passed", c->passed);
 	json_number(line, "wakeups", c->wakeups);
@@ -294,7 +318,7 @@ static void counters_json(const struct sim_system *system, struct sim *s)
 	json_number(line, "armed", c->armed);
 	json_number(line, "armed_max", c->armed_max);
 	json_number(line, "late_max_ns", c->late_max);
-	json_number(line, "late_mean_ns", late_mean(c));
+	json_number(line, "late_mean_ns", c->late_mean);
 	json_number(line, "timer_bytes", c->timer_bytes);
 	json_number(line, "memory_max", c->memory_max);
 	json_text(line, "note", sim_note(s));
@@ -323,17 +347,18 @@ static void counters_text(const struct sim_system *system, struct sim *s)
 	row("cancels", c->cancels, "");
 	if (c->refused)
 		row("refused", c->refused, "later than the wheel reaches");
+	row("refiled", c->refiled, "armed ones that were put elsewhere at once");
 	row("moves", c->moves, "to another slot, on the way down");
 	row("passed", c->passed, "looked at on the way to others, or too early");
 	row("wake-ups", c->wakeups, "");
-	row("empty wake-ups", c->empty, "nothing has expired, nothing was moved");
+	row("empty wake-ups", c->empty, "nothing has expired, was moved, or has left a queue");
 	row("expired", c->expired, "");
 	if (c->early)
 		row("early", c->early, "before their deadlines");
 	if (c->armed)
-		row("armed still", c->armed, "run alone goes on until none is");
+		row("armed still", c->armed, "run alone goes on until none is, or the clock ends");
 	output_row("lateness, the most", duration_short(text, c->late_max), "");
-	output_row("lateness, the mean", duration_short(text, late_mean(c)), "");
+	output_row("lateness, the mean", duration_short(text, c->late_mean), "");
 	row("bytes a timer", c->timer_bytes, "");
 	output_row("memory, the most", bytes(text, c->memory_max), "");
 	if (*sim_note(s))
@@ -351,9 +376,9 @@ void show_counters(struct show *show, const struct sim_system *system, struct si
 
 void show_head(void)
 {
-	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7s  %9s%s\n",
-	       colour(stdout, BOLD), "SYSTEM", "INSERTS", "MOVES", "PASSED", "WAKE-UPS", "EMPTY",
-	       "EXPIRED", "REFUSED", "LATE MAX", "LATE MEAN", "B/TIMER", "MEMORY",
+	printf("%s%-12s  %11s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7s  %9s%s\n",
+	       colour(stdout, BOLD), "SYSTEM", "INSERTS", "REFILED", "MOVES", "PASSED", "WAKE-UPS",
+	       "EMPTY", "EXPIRED", "REFUSED", "LATE MAX", "LATE MEAN", "B/TIMER", "MEMORY",
 	       colour(stdout, PLAIN));
 }
 
@@ -362,12 +387,27 @@ void show_row(const struct sim_system *system, struct sim *s)
 	const struct sim_counters *c = sim_counters(s);
 	char inserts[NUMBER_LEN], moves[NUMBER_LEN], passed[NUMBER_LEN], wakeups[NUMBER_LEN];
 	char empty[NUMBER_LEN], expired[NUMBER_LEN], refused[NUMBER_LEN], memory[NUMBER_LEN];
-	char most[DURATION_LEN], mean[DURATION_LEN];
+	char refiled[NUMBER_LEN], most[DURATION_LEN], mean[DURATION_LEN];
 
-	printf("%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7u  %9s\n",
-	       sim_system_name(system), number(inserts, c->inserts), number(moves, c->moves),
-	       number(passed, c->passed), number(wakeups, c->wakeups), number(empty, c->empty),
-	       number(expired, c->expired), number(refused, c->refused),
-	       duration_short(most, c->late_max), duration_short(mean, late_mean(c)),
+	printf("%-12s  %11s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7u  %9s\n",
+	       sim_system_name(system), number(inserts, c->inserts), number(refiled, c->refiled),
+	       number(moves, c->moves), number(passed, c->passed), number(wakeups, c->wakeups),
+	       number(empty, c->empty), number(expired, c->expired), number(refused, c->refused),
+	       duration_short(most, c->late_max), duration_short(mean, c->late_mean),
 	       c->timer_bytes, bytes(memory, c->memory_max));
+}
+
+void show_left_out(const struct show *show, const struct sim_system *system, const char *why)
+{
+	struct json_object *line;
+
+	if (!show->json) {
+		printf("%-12s  left out: %s\n", sim_system_name(system), why);
+		return;
+	}
+	line = json_new();
+	json_text(line, "what", "left_out");
+	json_text(line, "system", sim_system_name(system));
+	json_text(line, "why", why);
+	json_print(line);
 }

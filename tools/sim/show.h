@@ -9,7 +9,7 @@
 /**
  * struct show - how
  * @json: a JSON object for each line
- * @trace: also placements, moves and wake-ups; else only what has expired
+ * @trace: also placements, moves, cancels and wake-ups; else only what has expired
  * @operation: the one that is carried out: what is placed was armed or extended, or has come
  *	from a queue
  * @woken: wake-ups that were not told yet, because many in a row for nothing are one line
@@ -32,6 +32,8 @@ void show_operation(struct show *show, enum op_kind operation);
 
 /* Of an observer: @data is a struct show. */
 void show_event(void *data, const struct sim_event *event);
+/* A timer that was due at @deadline. */
+void show_cancelled(struct show *show, struct sim *s, uint32_t id, uint64_t deadline);
 /* What became of an operation, if that is not what it was to do. */
 void show_missed(struct show *show, struct sim *s, const struct op *op);
 void show_refused(struct show *show, struct sim *s, const struct op *op);
@@ -44,5 +46,7 @@ void show_counters(struct show *show, const struct sim_system *system, struct si
 /* A table with a row for each system. */
 void show_head(void);
 void show_row(const struct sim_system *system, struct sim *s);
+/* Or why it has none. */
+void show_left_out(const struct show *show, const struct sim_system *system, const char *why);
 
 #endif

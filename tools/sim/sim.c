@@ -6,7 +6,10 @@
 #define BLOCK_SHIFT	8
 #define BLOCK		(1U << BLOCK_SHIFT)
 
-/* A system that is woken at each tick takes seconds for so many. */
+/*
+ * More wake-ups than that one call of sim_run() does not wait for: these are three days of ticks of
+ * 1 ms.  A system that is woken at each takes a few seconds for them, if it has nothing else to do.
+ */
 #define WAKEUPS_MAX	(1U << 28)
 
 const struct sim_system * const sim_systems[] = {
@@ -100,10 +103,15 @@ static struct sim_timer *find_or_add(struct sim *s, uint32_t id)
 
 /* Creation */
 
+uint64_t sim_memory(const struct sim *s)
+{
+	return s->system->memory(s) + (uint64_t)s->counters.armed * s->counters.timer_bytes;
+}
+
 static void count_memory(struct sim *s)
 {
 	struct sim_counters *c = &s->counters;
-	uint64_t memory = s->system->memory(s) + (uint64_t)c->armed * c->timer_bytes;
+	uint64_t memory = sim_memory(s);
 
 	if (memory > c->memory_max)
 		c->memory_max = memory;
@@ -137,6 +145,8 @@ struct sim *sim_create(const struct sim_system *system, const struct sim_shape *
 		s->shape.tick = system->tick;
 	if (!s->shape.slots || !system->slots)
 		s->shape.slots = system->slots;
+	if (!system->takes_levels)
+		s->shape.levels = 0;
 	if (observer)
 		s->observer = *observer;
 	s->now = shape->start;
@@ -155,24 +165,29 @@ struct sim *sim_create(const struct sim_system *system, const struct sim_shape *
 
 /* Telling */
 
-static void where_is(struct sim *s, struct sim_timer *timer, struct sim_where *where)
+static void where_is(struct sim *s, struct sim_timer *timer, struct sim_where *where, bool position)
 {
 	*where = (struct sim_where){ .moves = timer->moves };
 	s->system->where(s, timer, where);
+	if (position)
+		where->position = s->system->position(s, timer);
 }
 
 static void tell(struct sim *s, enum sim_what what, struct sim_timer *timer)
 {
 	struct sim_event event = { .what = what, .now = s->now };
 
-	if (!s->observer.tell)
+	if (!s->observer.tell ||
+	    ((what == SIM_PLACED || what == SIM_MOVED) && !s->observer.places))
 		return;
 	if (timer) {
 		event.id = timer->id;
 		event.deadline = timer->deadline;
+	}
+	if (timer && (what == SIM_PLACED || what == SIM_MOVED)) {
 		event.from_level = timer->level;
 		event.from_slot = timer->slot;
-		where_is(s, timer, &event.where);
+		where_is(s, timer, &event.where, s->observer.positions);
 		timer->level = event.where.level;
 		timer->slot = event.where.slot;
 	}
@@ -188,6 +203,7 @@ void sim_moved(struct sim *s, struct sim_timer *timer)
 
 void sim_queued(struct sim *s, struct sim_timer *timer)
 {
+	s->queued++;
 	tell(s, SIM_PLACED, timer);
 }
 
@@ -215,6 +231,15 @@ static void now_idle(struct sim *s, struct sim_timer *timer)
 	s->counters.armed--;
 }
 
+/* Does the system take a timer for so late?  To ask changes nothing about those that it has. */
+static bool takes(struct sim *s, uint64_t deadline)
+{
+	bool reaches = !s->system->reaches || s->system->reaches(s, deadline);
+
+	s->counters.refused += !reaches;
+	return reaches;
+}
+
 /* Put a timer that is not armed into the system, unless that has done so itself. */
 static enum sim_result insert(struct sim *s, struct sim_timer *timer, bool done)
 {
@@ -222,10 +247,8 @@ static enum sim_result insert(struct sim *s, struct sim_timer *timer, bool done)
 
 	timer->order = s->order++;
 	result = done ? SIM_OK : s->system->arm(s, timer);
-	if (result) {
-		s->counters.refused += result == SIM_REFUSED;
+	if (result)
 		return result;
-	}
 	timer->moves = 0;
 	s->counters.inserts++;
 	now_armed(s, timer);
@@ -240,6 +263,42 @@ static void take_out(struct sim *s, struct sim_timer *timer)
 	now_idle(s, timer);
 }
 
+/* Give an armed timer other terms.  A system moves it if it can, else takes it out and in again. */
+static enum sim_result change(struct sim *s, struct sim_timer *timer, uint64_t deadline,
+			      uint64_t interval, uint32_t times)
+{
+	const struct sim_timer before = *timer;
+	enum sim_result result;
+
+	s->for_ever -= is_for_ever(timer);
+	timer->deadline = deadline;
+	timer->interval = interval;
+	timer->times = times;
+	timer->order = s->order++;
+	if (s->system->move) {
+		result = s->system->move(s, timer);
+	} else {
+		s->system->cancel(s, timer);
+		result = s->system->arm(s, timer);
+		s->counters.refiled += !result;
+	}
+	if (result) {
+		timer->deadline = before.deadline;
+		timer->interval = before.interval;
+		timer->times = before.times;
+		/* For the deadline that it had, there was room. */
+		if (!s->system->move)
+			s->system->arm(s, timer);
+	}
+	s->for_ever += is_for_ever(timer);
+	if (result)
+		return result;
+	timer->moves = 0;
+	count_memory(s);
+	tell(s, SIM_PLACED, timer);
+	return SIM_OK;
+}
+
 static uint64_t later(uint64_t time, uint64_t by)
 {
 	return by > SIM_LAST - time ? SIM_LAST : time + by;
@@ -248,20 +307,29 @@ static uint64_t later(uint64_t time, uint64_t by)
 enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t interval,
 			uint32_t times)
 {
+	enum sim_result result;
 	struct sim_timer *timer;
+	uint64_t deadline;
 
 	if (s->stopped)
 		return SIM_STOPPED;
 	if (id >= s->shape.capacity)
 		return SIM_BAD_ID;
+	deadline = later(s->now, delay);
+	if (!takes(s, deadline))
+		return SIM_REFUSED;
 	timer = find_or_add(s, id);
 	if (!timer)
 		return SIM_NO_MEMORY;
-	if (timer->armed)
-		take_out(s, timer);
-	timer->deadline = later(s->now, delay);
+	times = interval ? times : 0;
+	if (timer->armed) {
+		result = change(s, timer, deadline, interval, times);
+		s->counters.inserts += !result;
+		return result;
+	}
+	timer->deadline = deadline;
 	timer->interval = interval;
-	timer->times = interval ? times : 0;
+	timer->times = times;
 	return insert(s, timer, false);
 }
 
@@ -269,36 +337,18 @@ enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline)
 {
 	struct sim_timer *timer = find_armed(s, id);
 	enum sim_result result;
-	uint64_t before;
 
 	if (s->stopped)
 		return SIM_STOPPED;
 	if (!timer)
 		return SIM_NOT_ARMED;
-	before = timer->deadline;
-	timer->deadline = deadline > SIM_LAST ? SIM_LAST : deadline;
-	timer->order = s->order++;
-	if (s->system->move) {
-		result = s->system->move(s, timer);
-	} else {
-		s->system->cancel(s, timer);
-		result = s->system->arm(s, timer);
-		if (result) {
-			/* For the deadline that it had, there was room. */
-			timer->deadline = before;
-			s->system->arm(s, timer);
-		}
-	}
-	if (result) {
-		timer->deadline = before;
-		s->counters.refused++;
-		return result;
-	}
-	timer->moves = 0;
-	s->counters.extends++;
-	count_memory(s);
-	tell(s, SIM_PLACED, timer);
-	return SIM_OK;
+	if (deadline > SIM_LAST)
+		deadline = SIM_LAST;
+	if (!takes(s, deadline))
+		return SIM_REFUSED;
+	result = change(s, timer, deadline, timer->interval, timer->times);
+	s->counters.extends += !result;
+	return result;
 }
 
 enum sim_result sim_cancel(struct sim *s, uint32_t id)
@@ -343,6 +393,29 @@ static uint64_t overruns_of(const struct sim *s, const struct sim_timer *timer)
 	return timer->times && overruns >= timer->times ? timer->times - 1 : overruns;
 }
 
+/*
+ * Takes the last of @c->expired into the mean.  The sum, which 64 bits may not hold, is the mean of
+ * those before times their number, and what that division has left.
+ */
+static void add_to_mean(struct sim_counters *c, uint64_t late)
+{
+	uint64_t below = c->late_mean > late ? c->late_mean - late : 0, down;
+
+	if (!below) {
+		uint64_t above = late - c->late_mean + c->late_left;
+
+		c->late_mean += above / c->expired;
+		c->late_left = above % c->expired;
+	} else if (below <= c->late_left) {
+		c->late_left -= below;
+	} else {
+		below -= c->late_left;
+		down = (below - 1) / c->expired + 1;
+		c->late_mean -= down;
+		c->late_left = down * c->expired - below;
+	}
+}
+
 void sim_expire(struct sim *s, struct sim_timer *timer, uint64_t overruns)
 {
 	struct sim_counters *c = &s->counters;
@@ -352,7 +425,7 @@ void sim_expire(struct sim *s, struct sim_timer *timer, uint64_t overruns)
 		overruns = overruns_of(s, timer);
 	c->expired++;
 	c->early += s->now < timer->deadline;
-	c->late_sum += late;
+	add_to_mean(c, late);
 	if (late > c->late_max)
 		c->late_max = late;
 	if (s->observer.tell) {
@@ -384,8 +457,12 @@ static void arm_again(struct sim *s)
 		timer = next;
 	}
 	s->again = NULL;
-	for (timer = first; timer; timer = timer->again)
-		insert(s, timer, s->system->periodic);
+	for (timer = first; timer; timer = timer->again) {
+		if (s->system->periodic || takes(s, timer->deadline))
+			s->counters.periods += !insert(s, timer, s->system->periodic);
+		else
+			tell(s, SIM_ENDED, timer);
+	}
 }
 
 /* Time */
@@ -397,12 +474,21 @@ uint64_t sim_now(const struct sim *s)
 
 uint64_t sim_next(struct sim *s)
 {
-	return s->stopped ? SIM_NEVER : s->system->next(s);
+	uint64_t next = s->stopped || s->now >= SIM_LAST ? SIM_NEVER : s->system->next(s);
+
+	/* The last moment never comes: there is no later one for the next period. */
+	return next < SIM_LAST ? next : SIM_NEVER;
+}
+
+/* What a wake-up is for. */
+static uint64_t work(const struct sim *s)
+{
+	return s->counters.expired + s->counters.moves + s->queued;
 }
 
 void sim_wake(struct sim *s)
 {
-	uint64_t done = s->counters.expired + s->counters.moves, next = sim_next(s);
+	uint64_t before = work(s), next = sim_next(s);
 
 	if (next == SIM_NEVER)
 		return;
@@ -412,19 +498,20 @@ void sim_wake(struct sim *s)
 	tell(s, SIM_WOKEN, NULL);
 	s->system->wake(s);
 	arm_again(s);
-	s->counters.empty += s->counters.expired + s->counters.moves == done;
+	s->counters.empty += work(s) == before;
 }
 
 enum sim_result sim_run(struct sim *s, uint64_t until)
 {
 	bool to_the_end = until == SIM_NEVER;
 	uint64_t last = until < SIM_LAST ? until : SIM_LAST;
+	uint64_t passed = s->counters.passed;
 	uint32_t wakeups = 0;
 
 	if (to_the_end && s->for_ever && !s->stopped)
 		return SIM_ENDLESS;
 	while ((!to_the_end || s->counters.armed) && sim_next(s) <= last) {
-		if (wakeups++ == WAKEUPS_MAX)
+		if (wakeups++ == WAKEUPS_MAX || s->counters.passed - passed > SIM_LOOKS_MAX)
 			return SIM_TOO_LONG;
 		sim_wake(s);
 	}
@@ -435,16 +522,27 @@ enum sim_result sim_run(struct sim *s, uint64_t until)
 
 /* Looking */
 
-enum sim_result sim_where(struct sim *s, uint32_t id, struct sim_where *where, uint64_t *deadline)
+static enum sim_result look(struct sim *s, uint32_t id, struct sim_where *where,
+			    uint64_t *deadline, bool position)
 {
 	struct sim_timer *timer = find_armed(s, id);
 
 	if (!timer)
 		return SIM_NOT_ARMED;
-	where_is(s, timer, where);
+	where_is(s, timer, where, position);
 	if (deadline)
 		*deadline = timer->deadline;
 	return SIM_OK;
+}
+
+enum sim_result sim_where(struct sim *s, uint32_t id, struct sim_where *where, uint64_t *deadline)
+{
+	return look(s, id, where, deadline, true);
+}
+
+enum sim_result sim_place(struct sim *s, uint32_t id, struct sim_where *where, uint64_t *deadline)
+{
+	return look(s, id, where, deadline, false);
 }
 
 uint32_t sim_armed_from(const struct sim *s, uint32_t id)

@@ -5,7 +5,7 @@
  *
  * The same operations on each system show where a timer waits, how often it is moved, how often
  * somebody has to wake up for it, and how late it comes.  Nothing here reads a clock, prints, or
- * needs a library of C but for memset() and memcpy(): time is what sim_run() says.
+ * needs a library of C but for memset(), memcpy() and assert(): time is what sim_run() says.
  *
  * All times are in ns, on one clock that begins at the shape's start.
  */
@@ -23,6 +23,8 @@
 
 /* Ids are below that. */
 #define SIM_MAX_CAPACITY	(1U << 24)
+/* More often than that no timer is told to expire, unless it is for ever. */
+#define SIM_MAX_TIMES		((1U << 23) - 1)
 
 /**
  * struct sim_shape - what a wheel looks like
@@ -40,6 +42,9 @@ struct sim_shape {
 	uint64_t	start;
 };
 
+/* Looks at timers, on the way to others, that take up to half a minute: nobody waits for more. */
+#define SIM_LOOKS_MAX	(1ULL << 32)
+
 /**
  * enum sim_result - what became of an operation
  * @SIM_OK: it is done
@@ -49,7 +54,8 @@ struct sim_shape {
  * @SIM_BAD_SHAPE: the system can't have this shape
  * @SIM_STOPPED: after sim_stop()
  * @SIM_ENDLESS: a timer expires for ever
- * @SIM_TOO_LONG: there are more wake-ups than anybody waits for
+ * @SIM_TOO_LONG: there are more wake-ups, or looks at timers, than anybody waits for
+ * @SIM_PAST: that time has passed
  * @SIM_NO_MEMORY: there is none
  */
 enum sim_result {
@@ -61,6 +67,7 @@ enum sim_result {
 	SIM_STOPPED,
 	SIM_ENDLESS,
 	SIM_TOO_LONG,
+	SIM_PAST,
 	SIM_NO_MEMORY,
 };
 
@@ -104,12 +111,14 @@ struct sim_where {
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
  * @SIM_MOVED: a timer has come down, to another slot
  * @SIM_EXPIRED: a timer has expired
+ * @SIM_ENDED: and expires no more: the system takes no timer for so late as its next period
  */
 enum sim_what {
 	SIM_WOKEN,
 	SIM_PLACED,
 	SIM_MOVED,
 	SIM_EXPIRED,
+	SIM_ENDED,
 };
 
 /**
@@ -138,26 +147,34 @@ struct sim_event {
  * struct sim_observer - who is told of each event
  * @tell: what is called
  * @data: passed on to it
+ * @places: also of each place, SIM_PLACED and SIM_MOVED; without it sim_where() does not know all
+ *	moves
+ * @positions: and of the position there, which may take a walk along a list; else it is 0
  */
 struct sim_observer {
 	void	(*tell)(void *data, const struct sim_event *event);
 	void	*data;
+	bool	places;
+	bool	positions;
 };
 
 /**
  * struct sim_counters - what a system has done
- * @inserts: timers that were put into it: arms, and the periods of periodic ones
+ * @inserts: arms, also of timers that were armed, and the periods of periodic ones
+ * @periods: of these, the periods
  * @extends: timers that were pushed back, or forward
  * @cancels: timers that were cancelled
- * @refused: arms and extends that the system has not taken
+ * @refused: arms, extends and periods that the system has not taken
+ * @refiled: armed timers that were armed or extended, and had to be put elsewhere at once
  * @moves: timers moved to another slot without anybody asking for it: the cascade
  * @passed: timers that were looked at on the way to others, or too early
  * @wakeups: how often it was woken
- * @empty: of these, how often nothing has expired and nothing was moved
+ * @empty: of these, how often nothing has expired, was moved, or has left a queue
  * @expired: expirations
  * @early: of these, how many came before their deadline
  * @late_max: how late one came at the most, in ns
- * @late_sum: of all
+ * @late_mean: the mean of all, rounded down
+ * @late_left: what the division by @expired has left
  * @armed: timers that are armed
  * @armed_max: the most of that
  * @timer_bytes: what is kept of a timer
@@ -165,9 +182,11 @@ struct sim_observer {
  */
 struct sim_counters {
 	uint64_t	inserts;
+	uint64_t	periods;
 	uint64_t	extends;
 	uint64_t	cancels;
 	uint64_t	refused;
+	uint64_t	refiled;
 	uint64_t	moves;
 	uint64_t	passed;
 	uint64_t	wakeups;
@@ -175,7 +194,8 @@ struct sim_counters {
 	uint64_t	expired;
 	uint64_t	early;
 	uint64_t	late_max;
-	uint64_t	late_sum;
+	uint64_t	late_mean;
+	uint64_t	late_left;
 	uint32_t	armed;
 	uint32_t	armed_max;
 	uint32_t	timer_bytes;
@@ -200,11 +220,12 @@ void sim_destroy(struct sim *s);
 
 /*
  * Arm a timer, or anew, for @delay from now; then each @interval, unless that is 0, so that it
- * expires @times times; 0: for ever.
+ * expires @times times, up to SIM_MAX_TIMES; 0: for ever.  If that is refused, a timer that is
+ * armed stays as it is.
  */
 enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t interval,
 			uint32_t times);
-/* Move an armed timer to another deadline.  If that is refused it keeps the one it has. */
+/* Move an armed timer to another deadline.  If that is refused it stays as it is. */
 enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline);
 enum sim_result sim_cancel(struct sim *s, uint32_t id);
 
@@ -222,12 +243,17 @@ enum sim_result sim_run(struct sim *s, uint64_t until);
 /* Where an armed timer is; @deadline may be NULL. */
 enum sim_result sim_where(struct sim *s, uint32_t id, struct sim_where *where,
 			  uint64_t *deadline);
+/* The same but for the position, which may take a walk along a list. */
+enum sim_result sim_place(struct sim *s, uint32_t id, struct sim_where *where,
+			  uint64_t *deadline);
 /* The first armed timer from an id on; the capacity, if there is none. */
 uint32_t sim_armed_from(const struct sim *s, uint32_t id);
 
 /* What the system has made of the shape. */
 const struct sim_shape *sim_shape(const struct sim *s);
 const struct sim_counters *sim_counters(const struct sim *s);
+/* Bytes that there are now. */
+uint64_t sim_memory(const struct sim *s);
 /* Where the system's answers differ from a blackboard's: a sentence, or "". */
 const char *sim_note(const struct sim *s);
 

@@ -22,13 +22,14 @@ static struct sim_link *slot_of(const struct sim *s, uint64_t tick)
 	return (struct sim_link *)s->state + tick % s->shape.slots;
 }
 
+static bool simple_reaches(struct sim *s, uint64_t deadline)
+{
+	return sim_tick_of(s, deadline) - s->at <= s->shape.slots;
+}
+
 static enum sim_result simple_arm(struct sim *s, struct sim_timer *timer)
 {
-	uint64_t tick = sim_tick_of(s, timer->deadline);
-
-	if (tick - s->at > s->shape.slots)
-		return SIM_REFUSED;
-	sim_list_append(slot_of(s, tick), sim_part(timer));
+	sim_list_append(slot_of(s, sim_tick_of(s, timer->deadline)), sim_part(timer));
 	return SIM_OK;
 }
 
@@ -55,9 +56,13 @@ static void simple_where(struct sim *s, struct sim_timer *timer, struct sim_wher
 	uint64_t tick = sim_tick_of(s, timer->deadline);
 
 	where->slot = tick % s->shape.slots;
-	where->position = sim_list_position(slot_of(s, tick), sim_part(timer));
 	where->span = s->shape.tick;
 	where->from = tick * s->shape.tick;
+}
+
+static uint32_t simple_position(struct sim *s, struct sim_timer *timer)
+{
+	return sim_list_position(slot_of(s, sim_tick_of(s, timer->deadline)), sim_part(timer));
 }
 
 static uint64_t simple_memory(const struct sim *s)
@@ -68,7 +73,7 @@ static uint64_t simple_memory(const struct sim *s)
 const struct sim_system sim_simple = {
 	.name = "simple", .about = "one wheel, one turn: what is later is refused",
 	.tick = 1000000, .slots = 512, .timer_size = sizeof(struct sim_link),
-	.create = simple_create, .destroy = simple_destroy, .arm = simple_arm,
-	.cancel = simple_cancel, .next = sim_next_tick, .wake = simple_wake,
-	.where = simple_where, .memory = simple_memory,
+	.create = simple_create, .destroy = simple_destroy, .reaches = simple_reaches,
+	.arm = simple_arm, .cancel = simple_cancel, .next = sim_next_tick, .wake = simple_wake,
+	.where = simple_where, .position = simple_position, .memory = simple_memory,
 };

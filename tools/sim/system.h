@@ -9,8 +9,8 @@
 #include "sim.h"
 
 /*
- * What each system has to keep of a timer beside its own part, as twheel keeps it: deadline,
- * interval, times, id and a cookie.
+ * What is counted of a timer in all systems beside their own part, as twheel keeps it: deadline,
+ * interval, times, id and a cookie.  Other systems leave some of that to whoever has the timer.
  */
 #define SIM_RECORD_BYTES	32U
 
@@ -62,6 +62,7 @@ static inline struct sim_timer *sim_timer_of(void *part)
  * @now: the time
  * @at: ticks that have passed, for the systems that are woken at each
  * @order: armings so far
+ * @queued: timers that have left a queue, counted
  * @for_ever: armed timers that never end
  * @stopped: by sim_stop()
  * @again: timers to be armed again when the system has done its work
@@ -76,6 +77,7 @@ struct sim {
 	uint64_t		now;
 	uint64_t		at;
 	uint64_t		order;
+	uint64_t		queued;
 	uint32_t		for_ever;
 	bool			stopped;
 	struct sim_timer	*again;
@@ -90,15 +92,19 @@ struct sim {
  * @tick: its resolution, unless another is given
  * @slots: likewise; 0: it has none
  * @timer_size: bytes of its own part of each timer
+ * @takes_levels: it has as many levels as the shape says; others have their own, or none
  * @periodic: it arms the next period itself
  * @create: set up @state by the shape, which may be corrected
  * @destroy: free it, also if create has failed half way
- * @arm: put a timer in by its deadline; or refuse it
- * @move: an armed timer has another deadline; NULL: it is taken out and put in
+ * @reaches: whether it takes timers for so late; NULL: for any time
+ * @arm: put a timer in by its deadline, which it reaches
+ * @move: an armed timer has another deadline, and is counted as refiled unless it stays where it
+ *	is; NULL: it is taken out and put in
  * @cancel: take a timer out
  * @next: when to be woken
  * @wake: do what is to be done by now
- * @where: tell of an armed timer
+ * @where: tell of an armed timer all but its position
+ * @position: of an armed timer in its list or order
  * @memory: bytes beside those of the timers
  * @note: for sim_note(); NULL: it has nothing to say
  */
@@ -108,15 +114,18 @@ struct sim_system {
 	uint64_t	tick;
 	uint32_t	slots;
 	uint32_t	timer_size;
+	bool		takes_levels;
 	bool		periodic;
 	enum sim_result	(*create)(struct sim *s);
 	void		(*destroy)(struct sim *s);
+	bool		(*reaches)(struct sim *s, uint64_t deadline);
 	enum sim_result	(*arm)(struct sim *s, struct sim_timer *timer);
 	enum sim_result	(*move)(struct sim *s, struct sim_timer *timer);
 	void		(*cancel)(struct sim *s, struct sim_timer *timer);
 	uint64_t	(*next)(struct sim *s);
 	void		(*wake)(struct sim *s);
 	void		(*where)(struct sim *s, struct sim_timer *timer, struct sim_where *where);
+	uint32_t	(*position)(struct sim *s, struct sim_timer *timer);
 	uint64_t	(*memory)(const struct sim *s);
 	const char	*(*note)(const struct sim *s);
 };
@@ -143,6 +152,17 @@ static inline uint64_t sim_tick_of(const struct sim *s, uint64_t deadline)
 	uint64_t tick = deadline / s->shape.tick + !!(deadline % s->shape.tick);
 
 	return tick > s->at ? tick : s->at + 1;
+}
+
+/*
+ * A timeout from now to a deadline, rounded up to ticks: for those that count it from the last tick
+ * that has passed.
+ */
+static inline uint64_t sim_ticks_to(const struct sim *s, uint64_t deadline)
+{
+	uint64_t timeout = deadline > s->now ? deadline - s->now : 0;
+
+	return timeout / s->shape.tick + !!(timeout % s->shape.tick);
 }
 
 /* For those that are woken at each tick. */

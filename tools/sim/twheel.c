@@ -18,7 +18,17 @@
 #define free_pages_exact(p, size)	sim_free(p)
 
 #include "../../unit.c"
-#include "../../tests/owner.h"
+#include "../../compat/owner.h"
+
+/**
+ * struct part - of a timer that is filed: where, by the moves that were counted so far
+ * @level: on which level
+ * @slot: in which place of the ring
+ */
+struct part {
+	u32	level;
+	u32	slot;
+};
 
 /**
  * struct state - a wheel
@@ -56,22 +66,52 @@ static void twheel_destroy(struct sim *s)
 	sim_free(state);
 }
 
-/* As an arm of an armed timer moves it, this is what both do. */
-static enum sim_result twheel_arm(struct sim *s, struct sim_timer *timer)
+/* It was filed just now.  So it is the first of its list, and found at once. */
+static void note_filed(struct sim *s, struct sim_timer *timer)
+{
+	const struct wheel *w = &((struct state *)s->state)->timers.wheel;
+	struct part *part = sim_part(timer);
+	struct wheel_place place;
+
+	if (wheel_where(wheel_node(w, timer->id)) != WHEEL_FILED)
+		return;
+	wheel_find(w, timer->id, w->capacity, &place);
+	*part = (struct part){ place.level, place.slot };
+}
+
+static enum sim_result arm(struct sim *s, struct sim_timer *timer)
 {
 	struct twheel_op op = {
 		.id = timer->id, .deadline = timer->deadline,
 		.interval = timer->interval, .count = timer->times,
 	};
 
-	switch (owner_arm(s->state, &op, s->now)) {
-	case 0:
-		return SIM_OK;
-	case -ENOMEM:
-		return SIM_NO_MEMORY;
-	default:
-		return SIM_REFUSED;
-	}
+	static_assert(SIM_MAX_TIMES == TWHEEL_MAX_COUNT);
+	return owner_arm(s->state, &op, s->now) ? SIM_NO_MEMORY : SIM_OK;
+}
+
+static enum sim_result twheel_arm(struct sim *s, struct sim_timer *timer)
+{
+	enum sim_result result = arm(s, timer);
+
+	if (!result)
+		note_filed(s, timer);
+	return result;
+}
+
+/* An arm of an armed timer moves it; if to later, it stays in its slot. */
+static enum sim_result twheel_move(struct sim *s, struct sim_timer *timer)
+{
+	const struct timers *ts = s->state;
+	const struct wheel_node *node = wheel_node(&ts->wheel, timer->id);
+	bool filed = wheel_where(node) == WHEEL_FILED;
+	u64 before = node->expiry;
+	enum sim_result result = arm(s, timer);
+
+	s->counters.refiled += node->expiry < before;
+	if (!filed || node->expiry < before)
+		note_filed(s, timer);
+	return result;
 }
 
 static void twheel_cancel(struct sim *s, struct sim_timer *timer)
@@ -96,15 +136,18 @@ static uint64_t twheel_next(struct sim *s)
 }
 
 /* One of the timers in a list may have come there from elsewhere. */
-static void find_moved(struct sim *s, u32 level, u32 place, u32 id)
+static void find_moved(struct sim *s, u32 level, u32 slot, u32 id)
 {
 	const struct wheel *w = &((struct state *)s->state)->timers.wheel;
 
 	for (; id != WHEEL_NIL; id = wheel_node(w, id)->next) {
 		struct sim_timer *timer = sim_timer_known(s, id);
+		struct part *part = sim_part(timer);
 
-		if (timer->level != level || timer->slot != place)
-			sim_moved(s, timer);
+		if (part->level == level && part->slot == slot)
+			continue;
+		*part = (struct part){ level, slot };
+		sim_moved(s, timer);
 	}
 }
 
@@ -117,7 +160,7 @@ static void note_moves(struct sim *s)
 	if (!moves)
 		return;
 	state->moves = w->moves;
-	for (u32 l = 0; s->observer.tell && l < w->nr_levels; l++)
+	for (u32 l = 0; s->observer.places && l < w->nr_levels; l++)
 		for (u32 place = 0; place <= w->mask; place++)
 			for (u32 list = 0; list < WHEEL_LISTS; list++)
 				find_moved(s, l, place, w->level[l].slot[place].head[list]);
@@ -132,32 +175,49 @@ static void twheel_wake(struct sim *s)
 
 	owner_advance(ts, s->now);
 	note_moves(s);
-	while (owner_read(ts, &event, s->now))
-		sim_expire(s, sim_timer_known(s, event.id), event.overruns);
+	while (owner_read(ts, &event, s->now)) {
+		struct sim_timer *timer = sim_timer_known(s, event.id);
+
+		note_filed(s, timer);
+		sim_expire(s, timer, event.overruns);
+	}
 }
 
 static void twheel_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
-	const struct timers *ts = s->state;
-	const struct wheel *w = &ts->wheel;
+	const struct state *state = s->state;
+	const struct wheel *w = &state->timers.wheel;
 	const struct wheel_node *node = wheel_node(w, timer->id);
+	const struct part *part = sim_part(timer);
 	const struct wheel_level *level;
-	u32 place;
+	struct wheel_place place;
 
 	if (wheel_where(node) != WHEEL_FILED) {
 		/* It has expired, and is not read yet. */
 		where->place = SIM_IN_QUEUE;
 		return;
 	}
-	/* The first of a list has its name. */
-	for (; !(node->prev & PREV_HEAD); node = wheel_node(w, node->prev & PREV_ID))
-		where->position++;
-	where->level = (node->prev & PREV_ID) >> LIST_LEVEL_SHIFT;
+	where->level = part->level;
+	where->slot = part->slot;
+	if (!s->observer.places || state->moves != w->moves) {
+		wheel_find(w, timer->id, w->capacity, &place);
+		where->level = place.level;
+		where->slot = place.slot;
+	}
 	level = &w->level[where->level];
-	place = (node->prev & PREV_ID) >> LIST_PLACE_SHIFT & w->mask;
-	where->slot = place;
-	where->span = ts->tick << level->shift;
-	where->from = (level->hand + ((place - level->hand) & w->mask)) * where->span;
+	where->span = state->timers.tick << level->shift;
+	where->from = (level->hand + ((where->slot - level->hand) & w->mask)) * where->span;
+}
+
+static uint32_t twheel_position(struct sim *s, struct sim_timer *timer)
+{
+	const struct wheel *w = &((struct state *)s->state)->timers.wheel;
+	struct wheel_place place;
+
+	if (wheel_where(wheel_node(w, timer->id)) != WHEEL_FILED)
+		return 0;
+	wheel_find(w, timer->id, w->capacity, &place);
+	return place.before;
 }
 
 /* It takes timers by the chunk, for ids that may be armed again; here each counts by itself. */
@@ -181,8 +241,10 @@ const struct sim_system sim_twheel = {
 	.name = "twheel", .about = "the wheel of /dev/twheel, from its own source",
 	.tick = TWHEEL_DEFAULT_TICK, .slots = TWHEEL_DEFAULT_SLOTS,
 	.timer_size = WHEEL_OWNER_SIZE + sizeof(struct wheel_node) - SIM_RECORD_BYTES,
+	.takes_levels = true,
 	.periodic = true,
 	.create = twheel_create, .destroy = twheel_destroy, .arm = twheel_arm,
-	.move = twheel_arm, .cancel = twheel_cancel, .next = twheel_next, .wake = twheel_wake,
-	.where = twheel_where, .memory = twheel_memory, .note = twheel_note,
+	.move = twheel_move, .cancel = twheel_cancel, .next = twheel_next, .wake = twheel_wake,
+	.where = twheel_where, .position = twheel_position, .memory = twheel_memory,
+	.note = twheel_note,
 };

@@ -8,15 +8,20 @@
  * its event, FAKE=late holds it back for 3 s, FAKE=stale gives it a deadline
  * that was not asked for.  FAKE=wordless does not cheat; it has no words.
  * FAKE=denied is a cgroup that does not let a program open it.
- * FAKE=foreign has another ABI, and with FAKE=coarse the clock has no better
- * resolution than ticks of 4 ms.
+ * FAKE=foreign has another ABI, FAKE=nothing says yes and fills in nothing, and with FAKE=coarse
+ * the clock has no better resolution than ticks of 4 ms.
  *
  * With FAKE_TIMERS=N any file is a wheel, which has that many timers to be listed, and counters
- * that are always the same.  Its timers stand in one list, the last one in front; FAKE=moving
- * has each move away when its slot is sought, and FAKE=placeless tells of no slots.
+ * that are always the same.  Its timers stand in one list, the last one in front; with FAKE=spread
+ * they are in many slots, and the counters agree with them.  FAKE=moving has something change at
+ * each call for a slot, and FAKE=anew has each timer armed before it.  With FAKE=moved the timer
+ * that the second such call is for has moved to slot 78 meanwhile, and is back after that.  With
+ * FAKE=idle a call is good for a third of a timer, with FAKE=moving for a quarter.  With FAKE=apart
+ * ids have 50,000 between them; and FAKE=placeless tells of no slots.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,9 +31,12 @@
 
 #include <linux/twheel.h>
 
-#include "demo/clock.h"
+#include "clock.h"
 #include "duration.h"
 #include "fake-kernel.h"
+
+/* With FAKE=apart, from one id to the next. */
+#define APART		50000
 
 #define CAPACITY	TWHEEL_DEFAULT_CAPACITY
 #define WORDS_OFFSET	0x10000000ULL
@@ -198,7 +206,18 @@ static int list(struct twheel_list *list)
 
 	for (list->done = 0; list->done < list->nr && list->cursor < nr; list->done++)
 		to[list->done] = listed(list->cursor++, nr);
+	for (nr = 0; tells("apart") && nr < list->done; nr++)
+		to[nr].id *= APART;
 	return 0;
+}
+
+/* With the timers that are listed. */
+static void agree(struct twheel_stats *stats)
+{
+	uint32_t nr = fake_timers();
+
+	stats->expired = (nr + 6) / 10;
+	stats->pending = nr - stats->expired;
 }
 
 static int get(struct twheel_timer *timer)
@@ -213,21 +232,39 @@ static int get(struct twheel_timer *timer)
 
 static int where(struct twheel_where *where)
 {
-	uint32_t nr = fake_timers(), id = where->id;
-	uint32_t before = nr - 1 - id;
+	uint32_t nr = fake_timers(), apart = tells("apart") ? APART : 1;
+	uint32_t id = where->id / apart, before = nr - 1 - id;
+	static uint32_t calls;
 
+	calls++;
 	if (tells("placeless"))
 		return -ENOTTY;
-	*where = (struct twheel_where){ .id = id, .generation = 1 };
+	if ((tells("idle") && calls > 3 * nr) || (tells("moving") && calls > 4 * nr))
+		return -EIO;
+	*where = (struct twheel_where){ .id = id * apart, .generation = 1, .changes = 1 };
+	if (tells("moving"))
+		where->changes = calls;
+	if (tells("moved"))
+		where->changes = calls < 3 ? calls : 3;
+	if (tells("anew"))
+		return -ESTALE;
 	if (id >= nr)
 		return 0;
 	where->filed = NSEC_PER_SEC * 8;
 	if (id % 10 == 3) {
 		where->place = TWHEEL_PLACE_DUE;
-	} else if (before > 64) {
+	} else if (tells("moved") && calls == 2) {
+		where->place = TWHEEL_PLACE_SLOT;
+		where->level = 2;
+		where->slot = 78;
+	} else if (tells("spread")) {
+		where->place = TWHEEL_PLACE_SLOT;
+		where->level = id % 4;
+		where->slot = id % 41;
+	} else if (before > 60) {
 		where->place = TWHEEL_PLACE_BEHIND;
-		where->before = 64;
-		where->front = tells("moving") ? nr : id + 64;
+		where->before = 60;
+		where->front = (id + 60) * apart;
 	} else {
 		where->place = TWHEEL_PLACE_SLOT;
 		where->level = 2;
@@ -245,6 +282,7 @@ static int call(unsigned long request, void *arg)
 		*(struct twheel_features *)arg = (struct twheel_features){
 			.abi = TWHEEL_ABI + tells("foreign"),
 			.features = tells("wordless") ? 0 : TWHEEL_FEATURE_WORDS,
+			.max_capacity = tells("nothing") ? 0 : TWHEEL_MAX_CAPACITY,
 		};
 		return 0;
 	case TWHEEL_IOC_SETUP:
@@ -259,6 +297,7 @@ static int call(unsigned long request, void *arg)
 	case TWHEEL_IOC_GET_SETUP:
 		*(struct twheel_setup *)arg = (struct twheel_setup){
 			.tick = TWHEEL_DEFAULT_TICK,
+			.slots = TWHEEL_DEFAULT_SLOTS,
 			.capacity = CAPACITY,
 			.now = NOW,
 		};
@@ -271,6 +310,8 @@ static int call(unsigned long request, void *arg)
 		return where(arg);
 	case TWHEEL_IOC_STATS:
 		*(struct twheel_stats *)arg = getenv("FAKE_TIMERS") ? always : counters;
+		if (tells("spread"))
+			agree(arg);
 		return 0;
 	default:
 		return -ENOTTY;
@@ -350,13 +391,14 @@ int __wrap_clock_getres(clockid_t clock, struct timespec *resolution)
 	return ret;
 }
 
-/* Nothing that is linked here makes a file, so there is no mode. */
-int __wrap_open(const char *path, int flags, ...)
+static int fake_open(const char *path, int flags, va_list args)
 {
 	const char *fake = getenv("FAKE");
+	char buf[4096];
 
 	if (strcmp(path, "/dev/twheel"))
-		return __real_open(path, flags);
+		return __real_open(fake_tracing(buf, sizeof(buf), path) ? buf : path, flags,
+				   flags & O_CREAT ? va_arg(args, mode_t) : 0);
 	if (fake && !strcmp(fake, "denied")) {
 		errno = EPERM;
 		return -1;
@@ -372,10 +414,18 @@ int __wrap_open(const char *path, int flags, ...)
 	return wheel;
 }
 
-int __wrap_open64(const char *path, int flags, ...)
+int __wrap_open(const char *path, int flags, ...)
 {
-	return __wrap_open(path, flags);
+	va_list args;
+	int fd;
+
+	va_start(args, flags);
+	fd = fake_open(path, flags, args);
+	va_end(args);
+	return fd;
 }
+
+int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open")));
 
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {

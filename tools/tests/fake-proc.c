@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /proc in a folder, $FAKE_PROC, for tests of what is seen of other processes. */
+/* /proc in a folder, $FAKE_PROC, and tracefs, for tests of what is seen of other processes. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,8 @@ static const char *fake(char *buf, size_t size, const char *path)
 {
 	const char *proc = getenv("FAKE_PROC");
 
+	if (fake_tracing(buf, size, path))
+		return buf;
 	if (!proc || strncmp(path, "/proc", 5))
 		return path;
 	snprintf(buf, size, "%s%s", proc, path + 5);

@@ -344,7 +344,7 @@ fi
 # --- limits ---
 
 parameters=/sys/module/twheel/parameters
-for what in wheels timers ring; do
+for what in wheels timers capacity ring; do
 	was=$(cat $parameters/max_user_$what)
 	echo 0 >$parameters/max_user_$what
 	look
@@ -355,6 +355,14 @@ for what in wheels timers ring; do
 	finds limits ok 'room for'
 	echo "$was" >$parameters/max_user_$what
 done
+# One wheel has all of it.
+was=$(cat $parameters/max_user_capacity)
+echo 65536 >$parameters/max_user_capacity
+hold
+look
+let_go
+finds limits problem 'no more capacity; for good: options twheel max_user_capacity='
+echo "$was" >$parameters/max_user_capacity
 echo 3 >$parameters/max_user_wheels
 hold
 exec 5<>/dev/twheel 6<>/dev/twheel
@@ -389,11 +397,17 @@ finds library problem 'not installed: programs' 'make install$'
 cp "$(command -v twheel)" /usr/bin/
 LD_LIBRARY_PATH='' /usr/bin/twheel doctor >"$dir/out" 2>&1
 status=$?
-finds library problem 'not installed' '^dnf install libtwheel twheel-tools$'
-: >/etc/debian_version
+finds library problem "not installed.*: install your distribution's package"
+for id in fedora:dnf.install arch:pacman.-S; do
+	echo "ID=${id%:*}" >/etc/os-release
+	LD_LIBRARY_PATH='' /usr/bin/twheel doctor >"$dir/out" 2>&1
+	status=$?
+	finds library problem 'not installed' "^${id#*:} libtwheel twheel-tools\$"
+done
+echo ID=debian >/etc/os-release
 LD_LIBRARY_PATH='' /usr/bin/twheel doctor >"$dir/out" 2>&1
 status=$?
-rm /usr/bin/twheel /etc/debian_version
+rm /usr/bin/twheel /etc/os-release
 finds library problem 'not installed' '^apt install libtwheel0 twheel-tools$'
 mkdir -p /usr/local/lib
 cp "$library" /usr/local/lib/$soname
@@ -462,10 +476,15 @@ finds module problem "$installed can't be read"
 other=$(echo "$release" | sed 's/^./9/')
 install_module "s/vermagic=$release/vermagic=$other/"
 look
-finds module problem "is built for $other, and $release runs" '^dnf install twheel-dkms$'
-: >/etc/debian_version
+finds module problem "is built for $other, and $release runs: install your .* twheel-dkms$"
+for id in fedora:dnf.install arch:pacman.-S; do
+	echo "ID=${id%:*}" >/etc/os-release
+	look
+	finds module problem "is built for $other, and $release runs" "^${id#*:} twheel-dkms\$"
+done
+echo ID=debian >/etc/os-release
 look
-rm /etc/debian_version
+rm /etc/os-release
 finds module problem "is built for $other, and $release runs" '^apt install twheel-dkms$'
 install_module "s/vermagic=$release /vermagic=${release}x/"
 look
@@ -486,7 +505,7 @@ look
 finds module problem "installed for $other, and $release runs" '^dkms install'
 silent signature
 finds headers problem "none of $release, .*distribution"
-: >/etc/debian_version
+echo ID=debian >/etc/os-release
 look
 finds headers problem "none of $release, .*linux-headers-$(echo "$release" | sed 's/^[^-]*-\([0-9]*-\)*//')" \
 	"^apt install linux-headers-$release\$"

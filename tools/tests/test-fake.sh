@@ -125,5 +125,9 @@ out=$("$demo" --json --connections 20 --timeout 200ms 2>/dev/null) &&
 	'^\{"good":true,"runs":\[\{"good":true,"words":true,.*\},\{"good":true,"words":false,.*\}\]\}$'
 result $? "the demo's --json is one object"
 
+out=$("$demo" --quick --bound 0ms 2>&1) && status=0 || status=$?
+[ "$status" -eq 2 ] && printf '%s\n' "$out" | grep -q -e '--bound 0ms: .* give at least 1ns'
+result $? "a bound that each cut would miss is refused"
+
 echo "1..$nr"
 exit $failed

@@ -23,6 +23,8 @@ printf '%s\n' 'arm 1 350ms' 'arm 2 450ms' 'cancel 2' 'where 1' 'run 345ms' 'arm 
 {
 	twheel arm --json --every 1ms --times 2 --cookie 7 1ms >"$dir/json/arm"
 	FAKE_TIMERS=20 twheel watch --fd 0 --json --interval 10ms --count 2 >"$dir/json/watch"
+	FAKE=spread FAKE_TIMERS=20 twheel top --fd 0 --json --count 1 >"$dir/json/top"
+	twheel top --sim "$dir/script" --as hierarchical --json >>"$dir/json/top"
 	FAKE_TIMERS=20 twheel list --fd 0 --json >"$dir/json/list"
 	FAKE_TIMERS=20 twheel list --fd 0 --json --where >>"$dir/json/list"
 	for id in 0 3 40; do
@@ -34,6 +36,10 @@ printf '%s\n' 'arm 1 350ms' 'arm 2 450ms' 'cancel 2' 'where 1' 'run 345ms' 'arm 
 	twheel features --json >"$dir/json/features"
 	twheel sim --json --as hierarchical --trace --levels 2 "$dir/script" >"$dir/json/sim"
 	twheel sim --json "$dir/script" >>"$dir/json/sim"
+	# shellcheck disable=SC2016 # the inner shell's
+	FAKE_TIMERS=4 FAKE_TRACING=$dir/tracing FAKE_PROC=$dir/tracing/proc sh -c '
+		tests/fake-tracing.sh "$FAKE_TRACING" "$FAKE_PROC" $$
+		exec twheel trace --fd 0 --for 1ms --json' >"$dir/json/trace"
 	twheel demo --json --connections 20 --timeout 200ms >"$dir/json/demo"
 } </dev/null 2>/dev/null
 tests/check-json.py schema.json "$dir/json" twheel

@@ -63,8 +63,9 @@ shows '19 15 11 7 3' '4 pending, 1 expired' --sort overruns --reverse --limit 5
 shows '19 18' '2 pending, 0 expired' --reverse --limit 2
 
 refused 'is pending or expired' --state idle
+refused "'': give a number" --id 5-
 refused 'give a number' --id x
-refused 'from 9 to' --id 9-3
+refused '9-3: the first is above the last' --id 9-3
 refused 'needs a unit' --within 5
 refused 'use id, remaining' --sort size
 refused 'give a number from 1' --limit 0
@@ -100,6 +101,15 @@ tells '"overruns":2,"where":\{"place":"slot","level":2,"slot":77,"list":5,"befor
 fake placeless 300 list --fd 0 --where
 [ $status -eq 1 ] && grep -q 'this module does not tell where a timer is' "$dir/err"
 result $? 'list --where: an older module is told of'
+fake moved 300 list --fd 0 --where --id 10
+tells ' 290 +2 +77 +5 +289$' 'list --where: a timer in front that has moved meanwhile does not count'
+fake idle 20000 list --fd 0 --where
+tells '^ +1000 .* 19000 +2 +77 +5 +18999$' 'list --where: no more than three calls for each timer'
+
+FAKE=apart FAKE_TIMERS=300 prlimit --as=134217728 "$twheel" list --fd 0 --where \
+	>"$dir/out" 2>"$dir/err" </dev/null
+status=$?
+tells '^14900000 .* 2 +2 +77 +5 +1$' 'list --where: what it takes does not go by how large ids are'
 
 fake '' 300 get --fd 0 10
 tells '^  state +pending$' 'get: state'
@@ -122,6 +132,10 @@ tells '^  where +nowhere  ' 'get: where that is'
 result $? 'get: of that nothing else is told'
 fake moving 300 get --fd 0 10
 tells '^  where +unknown  ' 'get: a list that has changed meanwhile'
+fake anew 300 get --fd 0 10
+tells '^  where +unknown  ' 'get: one that is armed anew all the time'
+[ "$(grep -c 'filed for' "$dir/out")" = 0 ]
+result $? 'get: of its later arming nothing is told'
 fake '' 300 get --fd 0 --json 13
 tells '^\{"id":13,.*"where":\{"place":"due","filed_ns":' 'get --json'
 
@@ -131,18 +145,20 @@ get_refused()
 	want=$1
 	pattern=$2
 	shift 2
-	fake "${how:-}" 300 get --fd 0 "$@"
+	fake '' 300 get --fd 0 "$@"
 	[ $status -eq "$want" ] && [ ! -s "$dir/out" ] && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
 		grep -q "$pattern" "$dir/err"
 	result $? "refused: get $*"
 }
-how=
 get_refused 2 'say which'
 get_refused 2 'one timer at a time' 1 2
 get_refused 2 'give a number' x
-get_refused 1 'timer 70000: a number is out of its range' 70000
-how=placeless
-get_refused 1 'this module does not tell where a timer is' 1
+get_refused 2 'ID 70000: the wheel has ids 0 to 65535: give one of these' 70000
+fake placeless 300 get --fd 0 10
+tells '^  state +pending$' 'get: of an older module, what that tells'
+tells '^  where +unknown  this module does not tell' 'get: and that it does not tell the rest'
+fake placeless 300 get --fd 0 --json 10
+tells '^\{"id":10,.*"overruns":2,"where":\{"place":"unknown"\}\}$' 'get --json: the same'
 
 # More than one call asks for, and more than a buffer holds.
 list 3000
@@ -156,6 +172,34 @@ result $? "list 3,000 timers, sorted, as JSON"
 FAKE_TIMERS=3000 "$twheel" list --fd 0 --json >/dev/full 2>"$dir/err"
 [ $? -eq 1 ] && grep -q 'not all could be written' "$dir/err"
 result $? "a full disk is told of"
+
+# Some devices say yes to any call.
+FAKE=nothing list 20
+[ $status -eq 1 ] && grep -q 'fd 0: not a wheel' "$dir/err"
+result $? "what fills in nothing is no wheel"
+mkdir "$dir/nobody"
+why='no wheel is open in any process'
+[ -e /dev/twheel ] || why="$why: there is no /dev/twheel, and twheel doctor tells why"
+FAKE_PROC=$dir/nobody "$twheel" list >"$dir/out" 2>"$dir/err"
+[ $? -eq 1 ] && grep -q ": $why\$" "$dir/err"
+result $? "where no wheel is open it says why, if it knows"
+
+# As root, without what root may do; and as somebody else.
+for who in '--bounding-set -sys_ptrace' '--reuid 65534 --clear-groups'; do
+	what="not permitted to reach into a process: $who"
+	if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
+		skip "$what" "it takes root and setpriv"
+		continue
+	fi
+	why='be root'
+	[ "$who" = "${who#--bounding}" ] ||
+		why='a container or a security module may refuse that to root, too'
+	chmod 755 "$dir"
+	# shellcheck disable=SC2086 # options
+	setpriv $who "$twheel" list --pid 1:5 >"$dir/out" 2>"$dir/err"
+	[ $? -eq 1 ] && grep -q ": not permitted to reach into process 1: $why\$" "$dir/err"
+	result $? "$what"
+done
 
 echo "1..$nr"
 exit "$failed"

@@ -95,7 +95,7 @@ static struct sim *create_told(const char *system, struct sim_shape shape,
 
 static struct sim *create(const char *system, struct sim_shape shape)
 {
-	return create_told(system, shape, (struct sim_observer){ note, NULL });
+	return create_told(system, shape, (struct sim_observer){ note, NULL, true, true });
 }
 
 /* Is the timer in that slot, after so many moves? */
@@ -232,6 +232,62 @@ static void hierarchical_grows(void)
 	sim_destroy(s);
 }
 
+/* The hands have come near, so that to put it in anew would put it elsewhere. */
+static void refused_stays(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){ .levels = 2 });
+	struct sim_where where;
+	uint64_t deadline;
+	bool good;
+
+	sim_arm(s, 1, 395 * MS, 5 * MS, 2);
+	sim_arm(s, 2, 370 * MS, 0, 0);
+	sim_arm(s, 3, 398 * MS, 0, 0);
+	sim_run(s, 370 * MS);
+	sim_extend(s, 3, 396 * MS);
+	good = is_at(s, 1, 1, 19, 0) && counts(s)->armed == 2;
+	good = good && sim_arm(s, 1, 800 * MS, 0, 0) == SIM_REFUSED &&
+	       sim_extend(s, 1, 800 * MS) == SIM_REFUSED && is_at(s, 1, 1, 19, 0) &&
+	       !sim_where(s, 1, &where, &deadline) && deadline == 395 * MS && !where.position;
+	good = good && counts(s)->refused == 2 && counts(s)->inserts == 3 &&
+	       counts(s)->armed == 2;
+	sim_run(s, SIM_NEVER);
+	result(good && expired == 4 && was(400 * MS, 1) && counts(s)->expired == 4,
+	       "hierarchical: a refused arm leaves a timer, its place and its periods as they are");
+	sim_destroy(s);
+	s = create("simple", (struct sim_shape){ .slots = 20 });
+	sim_arm(s, 1, 5 * MS, 5 * MS, 0);
+	sim_arm(s, 2, 5 * MS, 0, 0);
+	good = sim_arm(s, 1, 21 * MS, 0, 0) == SIM_REFUSED && sim_run(s, SIM_NEVER) == SIM_ENDLESS;
+	result(good && !sim_where(s, 1, &where, NULL) && !where.position &&
+	       !sim_run(s, 5 * MS) && expired == 2 && was(5 * MS, 2),
+	       "simple: likewise, and what comes for ever does so still");
+	sim_destroy(s);
+}
+
+static unsigned int ended;
+
+static void note_ended(void *data, const struct sim_event *event)
+{
+	note(data, event);
+	ended += event->what == SIM_ENDED && event->id == 1 && event->now == 10 * MS;
+}
+
+static void period_refused(void)
+{
+	struct sim *s = create_told("simple", (struct sim_shape){ .slots = 20 },
+				    (struct sim_observer){ note_ended, NULL, true, true });
+
+	ended = 0;
+	sim_arm(s, 1, 10 * MS, 21 * MS, 0);
+	sim_arm(s, 2, 10 * MS, 20 * MS, 2);
+	sim_run(s, 11 * MS);
+	result(ended == 1 && expired == 2 && counts(s)->refused == 1 && counts(s)->armed == 1 &&
+	       !sim_run(s, SIM_NEVER) && was(30 * MS, 2),
+	       "simple: that a period is later than a turn is told, and ends the timer");
+	sim_destroy(s);
+}
+
 static void hierarchical_empty_bucket(void)
 {
 	struct sim *s = create("hierarchical", (struct sim_shape){});
@@ -242,6 +298,23 @@ static void hierarchical_empty_bucket(void)
 	sim_run(s, SIM_NEVER);
 	result(was(600 * MS, 2) && expired == 1 && counts(s)->empty == 1 && counts(s)->cancels == 1,
 	       "hierarchical: a bucket that was emptied by a cancel costs a wake-up");
+	sim_destroy(s);
+}
+
+/* Kafka's SystemTimer adds the delay in ms to a clock that is cut off to ms. */
+static void hierarchical_early(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){});
+
+	sim_run(s, 19 * MS / 10);
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	sim_arm(s, 2, 41 * MS / 10, 0, 0);
+	result(!sim_run(s, SIM_NEVER) && expired == 2 && was(6 * MS, 2) &&
+	       records[0].time == 6 * MS && counts(s)->early == 1 && !counts(s)->late_max,
+	       "hierarchical: at 1.9 ms, 5 ms are due at 6 ms, and what is not of whole ms is rounded up");
+	sim_arm(s, 3, 5 * MS, 0, 0);
+	result(!sim_run(s, SIM_NEVER) && was(11 * MS, 3) && counts(s)->early == 1 && *sim_note(s),
+	       "hierarchical: what is armed at a tick comes at its deadline");
 	sim_destroy(s);
 }
 
@@ -265,7 +338,7 @@ static void simple_refuses(void)
 
 static void hashed_rounds(void)
 {
-	struct sim *s = create("hashed", (struct sim_shape){ .slots = 3 });
+	struct sim *s = create("hashed", (struct sim_shape){ .tick = MS, .slots = 3 });
 	struct sim_where where;
 	bool good = sim_shape(s)->slots == 4;
 
@@ -284,10 +357,21 @@ static void hashed_rounds(void)
 	sim_destroy(s);
 }
 
+static void hashed_files_for_something(void)
+{
+	struct sim *s = create("hashed", (struct sim_shape){ .tick = MS, .slots = 4 });
+
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	sim_run(s, SIM_NEVER);
+	result(counts(s)->wakeups == 6 && counts(s)->empty == 4,
+	       "hashed: a tick at which timers leave the queue is not for nothing");
+	sim_destroy(s);
+}
+
 static void hashed_transfer(void)
 {
 	/* Nobody is told, because to count the positions in such a queue takes its time. */
-	struct sim *s = create_told("hashed", (struct sim_shape){ .capacity = 100001 },
+	struct sim *s = create_told("hashed", (struct sim_shape){ .tick = MS, .capacity = 100001 },
 				    (struct sim_observer){});
 	uint64_t first;
 
@@ -304,7 +388,7 @@ static void hashed_transfer(void)
 
 static void stop_tells_what_is_left(void)
 {
-	struct sim *s = create("hashed", (struct sim_shape){});
+	struct sim *s = create("hashed", (struct sim_shape){ .tick = MS });
 	uint32_t left;
 
 	for (uint32_t id = 0; id < 900; id += 300)
@@ -433,11 +517,138 @@ static void linux_levels(void)
 	       counts(s)->late_max == 8 * MS && counts(s)->wakeups == 4,
 	       "linux: 62 ms on level 0, 350 on level 1 and 2 ms late, 504 on level 2 and 8 late");
 	sim_destroy(s);
-	s = create("linux", (struct sim_shape){});
-	sim_arm(s, 1, 132120577 * MS, 0, 0);
+}
+
+/* When a timer comes that is armed at @start, with so much to its deadline. */
+static uint64_t linux_comes(uint64_t tick, uint64_t start, uint64_t delay)
+{
+	struct sim *s = create("linux", (struct sim_shape){ .tick = tick, .start = start });
+
+	sim_arm(s, 1, delay, 0, 0);
 	sim_run(s, SIM_NEVER);
-	result(counts(s)->early == 1 && expired == 1, "linux: what is too far off comes too early");
 	sim_destroy(s);
+	return expired == 1 ? records[0].time : 0;
+}
+
+/* As far as its levels reach: nine with more than 100 ticks in a second, else eight. */
+static void linux_reaches(void)
+{
+	const uint64_t day = 86400 * NSEC_PER_SEC, nine = 1056964608, eight = 132120576;
+
+	result(linux_comes(MS, 0, 2 * day) == (11ULL << 24) * MS &&
+	       linux_comes(MS, 0, (nine - 1) * MS) == nine * MS &&
+	       linux_comes(4 * MS, 0, (nine - 1) * 4 * MS) == nine * 4 * MS &&
+	       linux_comes(10 * MS, 0, (eight - 1) * 10 * MS) == eight * 10 * MS,
+	       "linux: two days, and all that its levels reach, come late and not early");
+	result(linux_comes(MS, 0, (nine + 1) * MS) == nine * MS &&
+	       linux_comes(MS, 5 * MS, 30 * day) == nine * MS &&
+	       linux_comes(9999999, 0, (eight + 1) * 9999999) > (eight + 1) * 9999999 &&
+	       linux_comes(10 * MS, 0, (eight + 1) * 10 * MS) == eight * 10 * MS,
+	       "linux: what is further off comes too early, where HZ is 100 sooner");
+}
+
+/* Of one slot the last that was armed comes first, and an upper level before a lower one. */
+static void linux_order(void)
+{
+	struct sim *s = create("linux", (struct sim_shape){});
+
+	for (uint32_t id = 1; id <= 3; id++)
+		sim_arm(s, id, 65 * MS, 0, 0);
+	sim_run(s, 70 * MS);
+	sim_arm(s, 4, MS, 0, 0);
+	sim_run(s, SIM_NEVER);
+	result(expired == 4 && records[0].id == 3 && records[1].id == 2 && records[2].id == 1 &&
+	       records[3].id == 4 && records[3].time == 72 * MS && records[0].time == 72 * MS,
+	       "linux: lists are stacks, and the upper levels come first");
+	sim_destroy(s);
+}
+
+/* Timer 1 shares a slot of 8 ms with timer 2, which was armed later, or comes to another one. */
+static void linux_stays(void)
+{
+	struct sim *s = create("linux", (struct sim_shape){});
+
+	sim_arm(s, 1, 100 * MS, 0, 0);
+	sim_arm(s, 2, 100 * MS, 0, 0);
+	sim_extend(s, 1, 101 * MS);
+	result(counts(s)->extends == 1 && !counts(s)->refiled && !sim_run(s, SIM_NEVER) &&
+	       records[0].id == 2 && was(104 * MS, 1),
+	       "linux: what is pushed back within its slot stays where it is in the list");
+	sim_arm(s, 1, 100 * MS, 0, 0);
+	sim_extend(s, 1, 304 * MS);
+	result(counts(s)->refiled == 1 && !sim_run(s, SIM_NEVER) && was(312 * MS, 1),
+	       "linux: else it is filed anew");
+	sim_destroy(s);
+}
+
+/* Until the next tick the wheel's clock is that one, if timers have expired. */
+static void linux_clock(void)
+{
+	struct sim *s = create("linux", (struct sim_shape){});
+	bool good;
+
+	sim_arm(s, 9, MS, 0, 0);
+	sim_run(s, 2 * MS);
+	sim_arm(s, 1, 63 * MS, 0, 0);
+	sim_arm(s, 2, 64 * MS, 0, 0);
+	good = was(2 * MS, 9) && is_at(s, 1, 0, 66 % 64, 0) && is_at(s, 2, 1, 72 / 8, 0);
+	sim_arm(s, 3, MS, 0, 0);
+	sim_extend(s, 3, MS);
+	sim_run(s, 3 * MS);
+	good = good && was(3 * MS, 3);
+	sim_run(s, 4 * MS);
+	sim_arm(s, 3, 63 * MS, 0, 0);
+	result(good && is_at(s, 3, 1, 72 / 8, 0) && !sim_run(s, 66 * MS) && was(66 * MS, 1),
+	       "linux: who arms at the tick at which timers have expired has a tick less to level 1");
+	sim_destroy(s);
+	s = create("linux", (struct sim_shape){});
+	sim_arm(s, 1, 63 * MS, 64 * MS, 2);
+	sim_run(s, 64 * MS);
+	result(was(64 * MS, 1) && is_at(s, 1, 0, (64 + 63 + 1) % 64, 0),
+	       "linux: which is so in a callback as well");
+	sim_destroy(s);
+}
+
+/* A timeout of whole ticks is late by 1 tick to a slot, and by no more than 8/63 of itself. */
+static void linux_late_by_ticks(void)
+{
+	uint64_t wrong = 0, most = 0, of = 1;
+
+	for (uint64_t delay = 1; delay < 5000; delay += delay < 600 ? 1 : 61) {
+		for (uint64_t start = 0; start < 64; start++) {
+			uint64_t slot = delay < 63 ? 1 : delay < 504 ? 8 : delay < 4032 ? 64 : 512;
+			uint64_t at = linux_comes(MS, start * MS, delay * MS) / MS;
+			uint64_t late = at - start - delay;
+
+			wrong += late < 1 || late > slot || (delay >= 63 && late * 63 > delay * 8);
+			if (delay >= 63 && late * of > most * delay) {
+				most = late;
+				of = delay;
+			}
+		}
+	}
+	result(!wrong && most == 8 && of == 63 && linux_comes(MS, MS, 63 * MS) == 72 * MS,
+	       "linux: of whole ticks at most a slot late, and 8/63: 63 ms, by 8 ms");
+}
+
+/* It is rounded up to ticks, which count from the last tick: for that less than a tick more. */
+static void linux_late_by_parts(void)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t start = 0; start < 9 * MS; start += MS / 5 + 1) {
+		for (uint64_t delay = 1; delay < 600 * MS; delay += MS / 7 * 3) {
+			uint64_t ticks = (delay + MS - 1) / MS;
+			uint64_t comes = linux_comes(MS, start, delay);
+			uint64_t slot = ticks < 63 ? 1 : ticks < 504 ? 8 : 64;
+
+			wrong += comes <= start + delay || comes >= start + delay + (slot + 1) * MS;
+		}
+	}
+	result(!wrong && linux_comes(MS, 0, 1) == 2 * MS &&
+	       linux_comes(MS, 10 * MS - 100, 61 * MS + 200) == 72 * MS &&
+	       linux_comes(MS, MS, 62 * MS + 1) == 72 * MS,
+	       "linux: of parts of a tick less than a slot and a tick late, and not early");
 }
 
 /* twheel */
@@ -488,6 +699,24 @@ static void twheel_is_lazy(void)
 }
 
 /* What is the same for all */
+
+/* Pushed back ten times, and forward once. */
+static void refiled(const char *system, unsigned int later, unsigned int sooner)
+{
+	struct sim *s = create(system, (struct sim_shape){ .tick = MS, .slots = 4096 });
+
+	sim_arm(s, 1, 500 * MS, 0, 0);
+	for (int i = 1; i <= 10; i++) {
+		sim_run(s, i * 4 * MS);
+		sim_extend(s, 1, sim_now(s) + 500 * MS);
+	}
+	result(counts(s)->extends == 10 && counts(s)->refiled == later &&
+	       !sim_extend(s, 1, 300 * MS) && counts(s)->refiled == later + sooner &&
+	       !sim_run(s, SIM_NEVER) && expired == 1,
+	       "%s: of ten pushes back it files a timer anew for %u, of one forward for %u", system,
+	       later, sooner);
+	sim_destroy(s);
+}
 
 static void the_last_time(const char *system)
 {
@@ -612,18 +841,46 @@ static uint64_t rnd(uint64_t below)
 /**
  * struct reference - what is known of each timer, and how the system may deviate
  * @armed: when it was armed, or expired last
+ * @clock: Linux's clock then, in ticks
  * @deadline: 0: it is not armed
+ * @expired: in which tick the last one has expired
  * @wrong: an expiry that may not be
  */
 struct reference {
 	const char *system;
 	uint64_t tick;
 	uint64_t armed[TIMERS];
+	uint64_t clock[TIMERS];
 	uint64_t deadline[TIMERS];
 	uint64_t interval[TIMERS];
 	uint32_t times[TIMERS];
+	uint64_t expired;
+	uint64_t late;
 	unsigned int wrong;
 };
+
+static void now_armed(struct reference *ref, uint32_t id, uint64_t now)
+{
+	ref->armed[id] = now;
+	ref->clock[id] = now / ref->tick + (ref->expired == now / ref->tick);
+}
+
+/* The tick by a timeout that counts from the last one. */
+static uint64_t tick_from_last(const struct reference *ref, uint32_t id)
+{
+	uint64_t armed = ref->armed[id], tick = ref->tick;
+
+	return armed / tick + (ref->deadline[id] - armed + tick - 1) / tick;
+}
+
+/* When Linux has it come: as far off as levels 0 to 3 reach. */
+static uint64_t linux_time(const struct reference *ref, uint32_t id)
+{
+	uint64_t expires = tick_from_last(ref, id), ahead = expires - ref->clock[id];
+	uint64_t slot = ahead < 63 ? 1 : ahead < 504 ? 8 : ahead < 4032 ? 64 : 512;
+
+	return (expires / slot + 1) * slot * ref->tick;
+}
 
 /* By when it has to have come. */
 static uint64_t last_time(const struct reference *ref, uint32_t id)
@@ -635,9 +892,10 @@ static uint64_t last_time(const struct reference *ref, uint32_t id)
 		return deadline;
 	if (!strcmp(ref->system, "hashed"))
 		return (deadline / tick + 1) * tick;
-	/* An eighth; by where the levels begin, 8/63.  And a tick for each rounding. */
 	if (!strcmp(ref->system, "linux"))
-		return ceiling + (ceiling - ref->armed[id]) * 8 / 63 + 2 * tick;
+		return linux_time(ref, id);
+	if (!strcmp(ref->system, "hierarchical"))
+		return tick_from_last(ref, id) * tick;
 	return ceiling;
 }
 
@@ -645,7 +903,9 @@ static uint64_t last_time(const struct reference *ref, uint32_t id)
 static uint64_t first_time(const struct reference *ref, uint32_t id)
 {
 	/* These are exact by ticks, and twheel by less if a timer is alone. */
-	static const char * const ticking[] = { "simple", "hierarchical", "clock", "keys", "poll" };
+	static const char * const ticking[] = {
+		"simple", "hierarchical", "clock", "keys", "poll", "linux",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ticking); i++)
 		if (!strcmp(ref->system, ticking[i]))
@@ -661,6 +921,8 @@ static void compare(void *data, const struct sim_event *event)
 	if (event->what != SIM_EXPIRED)
 		return;
 	expired++;
+	if (event->now > event->deadline)
+		ref->late += event->now - event->deadline;
 	if (!ref->deadline[id] || event->deadline != ref->deadline[id] ||
 	    event->now < first_time(ref, id) || event->now > last_time(ref, id)) {
 		if (!ref->wrong++)
@@ -668,7 +930,8 @@ static void compare(void *data, const struct sim_event *event)
 			       (unsigned long long)event->now,
 			       (unsigned long long)ref->deadline[id]);
 	}
-	ref->armed[id] = event->now;
+	ref->expired = event->now / ref->tick;
+	now_armed(ref, id, event->now);
 	if (!ref->interval[id] || ref->times[id] == 1 ||
 	    (ref->times[id] && event->overruns + 1 >= ref->times[id])) {
 		ref->deadline[id] = 0;
@@ -690,7 +953,7 @@ static void random_operation(struct sim *s, struct reference *ref, uint64_t most
 	case 0:
 	case 1:
 	case 2:
-		ref->armed[id] = now;
+		now_armed(ref, id, now);
 		ref->deadline[id] = now + delay;
 		ref->interval[id] = rnd(4) ? 0 : ref->tick + rnd(most);
 		ref->times[id] = ref->interval[id] ? 1 + rnd(3) : 0;
@@ -701,7 +964,7 @@ static void random_operation(struct sim *s, struct reference *ref, uint64_t most
 		want = armed ? SIM_OK : SIM_NOT_ARMED;
 		result = sim_extend(s, id, now + delay);
 		if (armed) {
-			ref->armed[id] = now;
+			now_armed(ref, id, now);
 			ref->deadline[id] = now + delay;
 		}
 		break;
@@ -729,7 +992,7 @@ static void random_operations(const char *system, uint64_t seed)
 		.slots = strcmp(system, "simple") ? 2U << rnd(8) : 4096,
 		.start = rnd(3) * rnd(NSEC_PER_SEC),
 		.capacity = TIMERS,
-	}, (struct sim_observer){ compare, &ref });
+	}, (struct sim_observer){ compare, &ref, true, true });
 	ref.tick = sim_shape(s)->tick;
 	for (unsigned int i = 0; i < 5000; i++) {
 		/* For heap and list the tick is 1 ns. */
@@ -742,10 +1005,52 @@ static void random_operations(const char *system, uint64_t seed)
 	sim_run(s, SIM_NEVER);
 	for (uint32_t id = 0; id < TIMERS; id++)
 		ref.wrong += ref.deadline[id] != 0;
-	result(!ref.wrong && !counts(s)->armed && !counts(s)->early && expired > 100 &&
-	       expired == counts(s)->expired,
+	result(!ref.wrong && !counts(s)->armed && expired > 100 && expired == counts(s)->expired &&
+	       counts(s)->late_mean == ref.late / expired &&
+	       !counts(s)->early == !!strcmp(system, "hierarchical"),
 	       "%s: random operations %llu", system, (unsigned long long)seed);
 	sim_destroy(s);
+}
+
+/* One notes where its timers are as they are filed and moved, and the other one walks there. */
+static void same_places(uint64_t seed)
+{
+	const struct sim_shape shape = { .slots = 4U << seed % 3, .capacity = TIMERS };
+	struct sim *noted = create_told("twheel", shape,
+					(struct sim_observer){ note, NULL, true, false });
+	struct sim *walked = create_told("twheel", shape, (struct sim_observer){});
+	struct sim_where a, b;
+	int wrong = 0;
+
+	random_state = seed;
+	for (unsigned int i = 0; i < 5000; i++) {
+		uint32_t id = rnd(TIMERS), what = rnd(8);
+		uint64_t delay = rnd(1000) * rnd(1000) * MS / 100;
+		uint64_t interval = rnd(4) ? 0 : 1 + delay;
+		struct sim *both[] = { noted, walked };
+
+		for (size_t s = 0; s < ARRAY_SIZE(both); s++) {
+			if (what < 3)
+				sim_arm(both[s], id, delay, interval, 3);
+			else if (what < 5)
+				sim_extend(both[s], id, sim_now(both[s]) + delay);
+			else if (what == 5)
+				sim_cancel(both[s], id);
+			else
+				sim_run(both[s], sim_now(both[s]) + delay / 16);
+		}
+		for (id = 0; id < TIMERS; id++) {
+			bool armed = !sim_place(noted, id, &a, NULL);
+
+			wrong += armed == !!sim_place(walked, id, &b, NULL);
+			wrong += armed && (a.place != b.place || a.level != b.level ||
+					   a.slot != b.slot || a.from != b.from);
+		}
+	}
+	result(!wrong && counts(noted)->moves > 100, "places are known without a walk, seed %llu",
+	       (unsigned long long)seed);
+	sim_destroy(noted);
+	sim_destroy(walked);
 }
 
 static int in_order(const void *a, const void *b)
@@ -811,8 +1116,12 @@ int main(void)
 	three_slots();
 	hierarchical_grows();
 	hierarchical_empty_bucket();
+	hierarchical_early();
 	simple_refuses();
+	refused_stays();
+	period_refused();
 	hashed_rounds();
+	hashed_files_for_something();
 	hashed_transfer();
 	stop_tells_what_is_left();
 	keys_repeat();
@@ -820,10 +1129,25 @@ int main(void)
 	heap_order();
 	list_and_poll_look();
 	linux_levels();
+	linux_reaches();
+	linux_order();
+	linux_stays();
+	linux_clock();
+	linux_late_by_ticks();
+	linux_late_by_parts();
 	twheel_goes_straight();
 	twheel_is_lazy();
 	bad_shapes();
+	refiled("twheel", 0, 1);
+	refiled("hashed", 10, 1);
+	refiled("hierarchical", 10, 1);
+	refiled("heap", 10, 1);
+	refiled("list", 10, 1);
+	refiled("poll", 0, 0);
+	refiled("linux", 5, 1);
 	agree(1);
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		same_places(seed);
 	for (system = sim_systems; *system; system++) {
 		bad_operations(sim_system_name(*system));
 		the_last_time(sim_system_name(*system));

@@ -40,7 +40,7 @@
  * E2BIG      the struct is longer than this kernel's and its tail is not zero
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
- *            less than one event
+ *            less than one event; a mapping that is private
  * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel; TWHEEL_ID_ANY or
  *            read() on a wheel with an event ring
  * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range;
@@ -58,10 +58,10 @@
  *            back its memory; not with TWHEEL_ARM_STORED
  * ENOSPC     every id of the wheel is in use; also that of a timer which was cancelled by a
  *            store while a read or a drain holds it
- * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
+ * EDQUOT     the user's limit on wheels, timers, capacity or ring entries is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call.  A wheel that nobody has tried to use counts for
- *            nobody; if a first use fails, it counts for who tried, until somebody
+ *            nobody; if a first use fails, it may count for who tried, until somebody
  *            else does.  An arm with TWHEEL_ID_ANY may fail so although ids are
  *            free that would need no more memory
  * ENOMEM     no memory, or the cgroup is at its limit; not from an arm of a timer with a
@@ -70,8 +70,8 @@
  *            that a few steps have found
  * EINTR      a signal came: before the first event was read; before LIST or DRAIN
  *            found a timer, whose cursor has moved on all the same; or one that
- *            kills came while SETUP took memory
- * ENODEV     mmap: there are no words with this kernel
+ *            kills came while SETUP took memory, or an arm looked for a free id or
+ *            moved a timer whose word somebody stores all the time
  * ESPIPE     pread(): there is no place to read from
  * ========== ==================================================================
  */
@@ -104,6 +104,9 @@
  * @TWHEEL_STATE_EXPIRED: due, and no read has returned its event
  * @TWHEEL_STATE_DELIVERED: its last event was read; a cancel changes nothing then
  *
+ * What a store has armed and a cancel has ended before the kernel met it leaves the timer what it
+ * was: a delivered one stays delivered.
+ *
  * "Armed" means pending or expired.  A cancel of an expired timer takes its
  * event back: no read returns it any more.
  */
@@ -120,7 +123,8 @@ enum twheel_state {
  * @generation: of the arming that expired; a store goes on with that of the last call
  * @cookie: as given when it was armed
  * @deadline: when it was due, in the wheel's clock
- * @fired: when the wheel found it due; never before @deadline
+ * @fired: when the wheel found it due; never before @deadline, but perhaps after now, if the
+ *	clock was set back since
  * @overruns: periods that passed beyond this one until it was read
  * @flags: TWHEEL_EVENT_*
  * @reserved: 0
@@ -151,7 +155,8 @@ struct twheel_event {
  * @max_batch: most entries in one call
  * @max_user_timers: how many timers one user's wheels may hold together
  * @max_user_wheels: how many wheels one user may have
- * @reserved: 0
+ * @max_user_capacity: what capacity one user's wheels may have together, of those that
+ *	have had timers
  * @max_user_ring: how many entries the event rings of one user's wheels may have
  *	together
  */
@@ -166,7 +171,7 @@ struct twheel_features {
 	__u32		max_batch;
 	__aligned_u64	max_user_timers;
 	__u32		max_user_wheels;
-	__u32		reserved;
+	__u32		max_user_capacity;
 	__aligned_u64	max_user_ring;
 };
 
@@ -190,7 +195,9 @@ struct twheel_features {
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
  *	is not more.  What is further off than the levels reach goes round the
- *	top one; one level is a hashed wheel.
+ *	top one; one level is a hashed wheel.  All that goes round is looked at again in
+ *	each turn, and once one of more than 64 timers there is nearly due, again and again:
+ *	a few levels of a few slots are for teachers, and not for many timers.
  * @slots: of each level, 1 to TWHEEL_MAX_SLOTS, rounded up to a power of two,
  *	at least 4; 0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY;
@@ -234,7 +241,7 @@ struct twheel_setup {
 	__aligned_u64	words_offset;
 	__aligned_u64	ring_offset;
 	__aligned_u64	now;
-	__aligned_s64	clock_offset;
+	__s64		clock_offset;	/* at a multiple of 8, as all before it */
 };
 
 /* @clock is given. */
@@ -328,8 +335,8 @@ struct twheel_entry {
 /**
  * struct twheel_ring - the beginning of the event ring
  * @tail: entries written so far; by the kernel, release
- * @waiting: events that wait in the wheel for room in the ring; at least 1 if more
- *	is due and yet to be found
+ * @waiting: events that wait in the wheel for room in the ring; at least 1 if whoever looked
+ *	last has left more that is due and yet to be found
  * @entries: in the ring, a power of two
  * @reserved: 0
  * @head: entries taken so far; by the consumer, release
@@ -532,10 +539,11 @@ struct twheel_list {
  * @cascades: upper slots that were brought down
  * @interrupts: times that softirq turned the wheel, or a call did in its place
  * @idle_interrupts: those that had nothing to tell: no event had come, or the ring had no room
- * @steps: steps of at most 64 timers that poll, read and submit did in the time of
- *	their callers, for what softirq left
+ * @steps: steps of at most 64 timers that poll and read did in the time of their callers,
+ *	for what softirq left; with a ring also submit, arm and cancel
  * @max_pass: most timers and ring entries handled in one such turn
- * @wakeups: times that readers and pollers were to be woken, should there be any
+ * @wakeups: times that readers and pollers were to be woken for events that had come, should
+ *	there be any; a read that leaves some to the next who waits is not counted
  * @memory: bytes of kernel memory the wheel holds, all in
  * @next: none of the timers that @pending counts is due before that, ns of the wheel's clock;
  *	0: there is none
@@ -551,9 +559,10 @@ struct twheel_list {
  * @late: events that were delivered, by how long after their deadlines they were found.
  *	Class 0 is less than 1,024 ns, class n less than 1,024 << n, and the last one has no
  *	end.  What the tick and the timer's slack allow is counted with it.  Those are left out
- *	whose timers were armed for a time that had passed.  A clock that is set forward makes
+ *	whose timers were armed for a time that had passed, or moved there by a store while an
+ *	earlier event waited.  A clock that is set forward makes
  *	them late, and so does a program that leaves 1,024 events unread: of its timers softirq then
- *	finds but 64 a second
+ *	finds 64 a second at most
  * @unread: events that were delivered, which is read or written to the ring, by how long
  *	after they were found; likewise
  */
@@ -607,11 +616,18 @@ struct twheel_trim {
  * @list: out: of the slot
  * @before: out: timers that stand before it in that list
  * @front: out: with TWHEEL_PLACE_BEHIND: the timer that stands @before places in front of it
- * @filed: out: by which time it is filed, ns of the wheel's clock: the first tick at or past its
- *	deadline, or of a timer with a word, its promise
+ * @filed: out: by which time it is filed, ns of the wheel's clock as it was at the last call that
+ *	changed the wheel: a tick at or past its deadline, or of a timer with a word, at or past its
+ *	promise; as much later at the most as its slack allows
+ * @changes: out: a count of what brings timers into other lists, which goes up with each arm too
  *
  * For people who watch a wheel turn; no program needs it.  What does not apply is 0.  A timer that
  * was moved to later stays in its slot until that is opened, and so @filed may lie behind the slot.
+ *
+ * With TWHEEL_PLACE_BEHIND ask for @front next.  As long as @changes is the same, no timer has come
+ * into the list of another slot since the first of these calls.  If it is not, or @front is in no
+ * slot, begin anew.  Timers that leave their lists are not counted, so a sum of @before may hold
+ * some that were cancelled meanwhile.
  */
 struct twheel_where {
 	__u32		id;
@@ -623,12 +639,14 @@ struct twheel_where {
 	__u32		before;
 	__u32		front;
 	__aligned_u64	filed;
+	__aligned_u64	changes;
 };
 
 /*
- * In no slot: not armed, or held by a read or a drain; in a slot; in a list of a slot, whose
- * first timer is further away than one call looks, so that the place of @front tells which; in
- * the queue of events.
+ * In no slot: not armed, or not by the kernel yet, or held by a read or a drain, or its event is
+ * in the ring; in a slot, where one that a store has cancelled stays until that is opened; in a
+ * list of a slot, whose first timer is further away than one call looks, so that the place of
+ * @front tells which; in the queue of events.
  */
 #define TWHEEL_PLACE_NONE	0U
 #define TWHEEL_PLACE_SLOT	1U

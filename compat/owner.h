@@ -2,11 +2,12 @@
 /*
  * What the device does for the wheel and the timers that it owns: it gives them
  * memory on demand, and has an order of calls around an arm, a read and the passing
- * of time.  Here it is once for all tests and benchmarks without a device, in user
- * space and in the kernel.  Like the wheel itself it has no locks.
+ * of time.  Here it is once for all that have the wheel without a device: twheel sim,
+ * tests and benchmarks, in user space and in the kernel.  Like the wheel itself it has
+ * no locks.
  */
-#ifndef TWHEEL_TESTS_OWNER_H
-#define TWHEEL_TESTS_OWNER_H
+#ifndef TWHEEL_COMPAT_OWNER_H
+#define TWHEEL_COMPAT_OWNER_H
 
 #include "../timers.h"
 #include "../words.h"
@@ -166,4 +167,4 @@ static inline bool owner_read(struct timers *ts, struct twheel_event *event, u64
 	return false;
 }
 
-#endif /* TWHEEL_TESTS_OWNER_H */
+#endif /* TWHEEL_COMPAT_OWNER_H */

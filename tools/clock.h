@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef TWHEEL_DEMO_CLOCK_H
-#define TWHEEL_DEMO_CLOCK_H
+#ifndef TWHEEL_CLOCK_H
+#define TWHEEL_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* ns of CLOCK_MONOTONIC: the same in all processes, and the wheel's clock. */
+/* ns of CLOCK_MONOTONIC: the same in all processes, and a wheel's clock unless it has another. */
 static inline uint64_t now(void)
 {
 	struct timespec ts;
