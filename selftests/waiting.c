@@ -617,9 +617,13 @@ TEST_F(stale, do_not_hide_one_that_comes_later)
 TEST_F(stale, cost_softirq_no_more_than_once)
 {
 	struct twheel_stats before, after;
+	__u64 until = now_ns() + NEVER_MS * MSEC;
 
-	EXPECT_EQ(0, wheel_poll(self->fd, 200));
-	ASSERT_EQ(0, wheel_stats(self->fd, &before));
+	/* On a slow kernel softirq needs many of its shares to drop them all. */
+	do {
+		EXPECT_EQ(0, wheel_poll(self->fd, 200));
+		ASSERT_EQ(0, wheel_stats(self->fd, &before));
+	} while (before.expired && now_ns() < until);
 	EXPECT_EQ(0, before.expired);
 	EXPECT_EQ(0, wheel_poll(self->fd, 100));
 	ASSERT_EQ(0, wheel_stats(self->fd, &after));
