@@ -208,8 +208,8 @@ TEST_F(hostile, a_flood_one_tick_ahead)
 		TH_LOG("%llu ns late", worst);
 	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
 	EXPECT_GE(64, stats.max_pass);
-	/* The flood was looked at: far fewer on a slow kernel, whose softirq has its share only. */
-	EXPECT_LT(100, stats.fired + stats.moves);
+	/* It was one. On a slow bed softirq gets fewer into its share of the CPU time. */
+	EXPECT_LT(getenv("TWHEEL_LATE_MS") ? 100 : 2000, stats.fired + stats.moves);
 }
 
 /*
