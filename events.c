@@ -34,7 +34,7 @@ static bool twheel_look_for_event(struct twheel *tw, bool *sure)
 	bool readable, news;
 
 	*sure = tw->ring.header || events_drop_stale(ts, WHEEL_STEP) < WHEEL_STEP;
-	news = twheel_deliver_polled(tw, now, WHEEL_STEP);
+	news = twheel_deliver(tw, now, WHEEL_STEP);
 	if (tw->ring.header) {
 		readable = ring_has_entries(&tw->ring);
 		*sure = readable || !timers_expired(ts);
@@ -59,7 +59,7 @@ static bool twheel_readable(struct twheel *tw, bool *sure)
 	*sure = false;
 	/* Who polls very many names looks at no signal in between. */
 	for (unsigned int n = 0; n < POLL_STEPS && !fatal_signal_pending(current); n++) {
-		bool behind = twheel_step(tw, 1, true, true);
+		bool behind = twheel_step(tw, 1, true);
 
 		readable = twheel_look_for_event(tw, sure);
 		if (*sure && (readable || !behind))

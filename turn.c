@@ -34,13 +34,6 @@
  */
 #define READER_PAUSE	(10 * NSEC_PER_MSEC)
 
-/*
- * So long after others were woken a poll wakes nobody for what it has found, but leaves that to
- * softirq, where each user pays for wake-ups.  A wheel may be polled by thousands of names at
- * once, and each poll would wake all of them.  ns.
- */
-#define POLL_PAUSE	NSEC_PER_MSEC
-
 /**
  * twheel_now() - what the wheel's clock tells
  * @tw: the wheel, locked
@@ -190,10 +183,7 @@ static bool twheel_tell_news(struct twheel *tw)
 
 	lockdep_assert_held(&tw->lock);
 	tw->untold = false;
-	if (news) {
-		tw->told = ktime_get_ns();
-		tw->wakeups++;
-	}
+	tw->wakeups += news;
 	return news;
 }
 
@@ -209,20 +199,6 @@ TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
 {
 	twheel_hand_on(tw, now, most);
 	return twheel_tell_news(tw);
-}
-
-/**
- * twheel_deliver_polled() - twheel_deliver() in a poll, which may leave it to softirq to wake
- * @tw: the wheel, locked
- * @now: what twheel_begin() has returned
- * @most: of them that go to the ring
- *
- * Return: does whoever waits have to be woken?  For twheel_end().
- */
-TWHEEL_PART bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most)
-{
-	twheel_hand_on(tw, now, most);
-	return ktime_get_ns() - tw->told >= POLL_PAUSE && twheel_tell_news(tw);
 }
 
 /* Of a step, what is for the timers to be found; the rest is for the ring. */
@@ -307,39 +283,6 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	return done;
 }
 
-/* Softirq has come for the wheel in vain.  If it is due still, do now what softirq had to do. */
-static bool twheel_make_up(struct twheel *tw)
-{
-	bool news = false;
-
-	lockdep_assert_held(&tw->lock);
-	WRITE_ONCE(tw->entry.missed, false);
-	if (expiry_due(&tw->entry)) {
-		expiry_dequeue(&tw->entry);
-		twheel_turn(&tw->entry, WHEEL_STEP, &news);
-	}
-	return news;
-}
-
-/**
- * twheel_unlock() - give the lock back
- * @tw: the wheel
- *
- * If softirq has come for the wheel meanwhile, turns it by a step before.
- */
-TWHEEL_PART void twheel_unlock(struct twheel *tw)
-	__releases(&tw->lock)
-{
-	bool news = unlikely(READ_ONCE(tw->entry.missed)) && twheel_make_up(tw);
-
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		raw_spin_unlock(&tw->lock);
-	else
-		raw_spin_unlock_bh(&tw->lock);
-	if (unlikely(news))
-		twheel_wake(tw);
-}
-
 /**
  * twheel_end() - give the lock back, and see to it that the wheel is turned in time
  * @tw: the wheel
@@ -371,16 +314,15 @@ TWHEEL_PART void twheel_turned(struct expiry_entry *entry)
  * @enough: events; with as many nothing is done
  * @heavy: empty a heavy slot of which nothing is due yet: for callers who would only sleep
  *	instead
- * @polls: the caller polls, see twheel_deliver_polled()
  *
  * Return: was there something to do?
  */
-TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy, bool polls)
+TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy)
 {
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
 	u32 expired = timers_expired(ts);
-	bool behind, news;
+	bool behind;
 
 	behind = timers_behind(ts, now) ? expired < enough
 					: timers_heavy(ts) && heavy && !expired;
@@ -391,9 +333,7 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy,
 	timers_advance(ts, now, twheel_half(tw, WHEEL_STEP));
 	tw->steps++;
 	/* Others may wait, and the caller may not want what was found. */
-	news = polls ? twheel_deliver_polled(tw, now, WHEEL_STEP / 2)
-		     : twheel_deliver(tw, now, WHEEL_STEP / 2);
-	twheel_end(tw, now, news);
+	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP / 2));
 	return true;
 }
 
@@ -410,7 +350,7 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy,
 TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
 				 unsigned int *steps)
 {
-	while (*steps && twheel_step(tw, enough, heavy, false)) {
+	while (*steps && twheel_step(tw, enough, heavy)) {
 		--*steps;
 		if (signal_pending(current))
 			return false;

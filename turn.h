@@ -14,14 +14,13 @@ TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock 
 
 TWHEEL_PART u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
 TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most);
-TWHEEL_PART bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most);
 TWHEEL_PART void twheel_end(struct twheel *tw, u64 now, bool news) __releases(&tw->lock);
 TWHEEL_PART void twheel_wake(struct twheel *tw);
 
 TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news);
 TWHEEL_PART void twheel_turned(struct expiry_entry *entry);
 
-TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy, bool polls);
+TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy);
 TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
 				 unsigned int *steps);
 TWHEEL_PART void twheel_seek(struct twheel *tw);

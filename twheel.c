@@ -147,7 +147,6 @@ static int twheel_open(struct inode *inode, struct file *file)
 	tw->entry.free = twheel_free;
 	kref_init(&tw->entry.kref);
 	timerqueue_init(&tw->entry.node);
-	INIT_LIST_HEAD(&tw->entry.skipped);
 	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
 	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
 	tw->number = atomic64_inc_return(&opened);
@@ -257,7 +256,6 @@ static void __exit twheel_exit(void)
 {
 	misc_deregister(&twheel_misc);
 	expiry_exit();
-	users_exit();
 }
 module_exit(twheel_exit);
 

@@ -40,7 +40,6 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
  * @wakeups: wake-ups; @lock
- * @told: when the last of them was, monotonic ns; @lock
  * @turned: when softirq turned the wheel last and left it with so many events unread that it
  *	pauses, monotonic ns; @lock
  * @ring: the event ring; its pages change under @grow, before there are timers,
@@ -72,7 +71,6 @@ struct twheel {
 	u64			steps;
 	u64			max_pass;
 	u64			wakeups;
-	u64			told;
 	u64			turned;
 	struct ring		ring;
 	struct expiry_entry	entry;
@@ -93,10 +91,9 @@ struct twheel {
 };
 
 /*
- * Softirq takes the lock as well, and does not wait for it.  Who holds it keeps the CPU, and is
- * through after two steps of 64 timers: softirqs are disabled, and on PREEMPT_RT it is a raw lock.
- * There softirqs are not disabled, because that is to hold a lock of the CPU, and whoever waits for
- * it waits for all that softirq does at that moment.
+ * Softirq waits for this lock, so a holder handles two steps of 64 timers at most, and is not
+ * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay enabled:
+ * local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
  */
 static inline void twheel_lock(struct twheel *tw)
 	__acquires(&tw->lock)
@@ -107,8 +104,14 @@ static inline void twheel_lock(struct twheel *tw)
 		raw_spin_lock_bh(&tw->lock);
 }
 
-/* In turn.c, because the wheel may have to be turned before. */
-TWHEEL_PART void twheel_unlock(struct twheel *tw) __releases(&tw->lock);
+static inline void twheel_unlock(struct twheel *tw)
+	__releases(&tw->lock)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		raw_spin_unlock(&tw->lock);
+	else
+		raw_spin_unlock_bh(&tw->lock);
+}
 
 /* Do events go to a ring?  A setup may come at any time, also while a read waits. */
 static inline bool twheel_has_ring(struct twheel *tw)

@@ -12,7 +12,6 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/user_namespace.h>
-#include <linux/workqueue.h>
 
 #include "expiry.h"
 #include "users.h"
@@ -35,10 +34,8 @@ MODULE_PARM_DESC(max_user_ring, "Entries that the event rings of one user's whee
  * programs that are more urgent want the CPU, and takes or frees no memory.
  */
 static DEFINE_RAW_SPINLOCK(users_lock);
-/* All users that have a wheel, or have left and were not forgotten yet, by uid; @users_lock. */
+/* All users that have a wheel, by uid; @users_lock. */
 static DEFINE_HASHTABLE(users, 8);
-/* Those who have left; @users_lock. */
-static LIST_HEAD(users_left);
 
 /* Wheels that one user may have. */
 TWHEEL_PART unsigned int users_max_wheels(void)
@@ -78,71 +75,10 @@ TWHEEL_PART kuid_t user_current(void)
 	return uid;
 }
 
-/*
- * So long who has left is not forgotten, or not asked again about a debt; jiffies.  Who comes back
- * meanwhile needs no memory.
- */
-#define USERS_FORGET	HZ
-
-static void users_forget(struct work_struct *work);
-/* Memory alone waits for it, which is nothing to wake an idle CPU for. */
-static DECLARE_DEFERRABLE_WORK(users_forgetting, users_forget);
-
-/* Only users_forget() and users_exit() free users, and so may look at one without the lock. */
 static void user_free(struct twheel_user *user)
 {
 	free_percpu(user->shares);
 	kfree(user);
-}
-
-static bool user_owes(const struct twheel_user *user)
-{
-	/* Who comes back meanwhile may get them.  Pairs with the release in user_add_shares(). */
-	struct expiry_share __percpu *shares = smp_load_acquire(&user->shares);
-
-	return shares && expiry_owes(shares);
-}
-
-static void users_forget(struct work_struct *work)
-{
-	struct twheel_user *user;
-	LIST_HEAD(asked);
-	bool again, owes;
-
-	raw_spin_lock(&users_lock);
-	list_splice_init(&users_left, &asked);
-	while ((user = list_first_entry_or_null(&asked, struct twheel_user, left))) {
-		raw_spin_unlock(&users_lock);
-		cond_resched();
-		owes = user_owes(user);
-		raw_spin_lock(&users_lock);
-		/* Who came back meanwhile, be it for a moment, may owe by now. */
-		if (user != list_first_entry_or_null(&asked, struct twheel_user, left))
-			continue;
-		if (owes) {
-			list_move_tail(&user->left, &users_left);
-			continue;
-		}
-		list_del(&user->left);
-		hash_del(&user->node);
-		raw_spin_unlock(&users_lock);
-		user_free(user);
-		raw_spin_lock(&users_lock);
-	}
-	again = !list_empty(&users_left);
-	raw_spin_unlock(&users_lock);
-	if (again)
-		schedule_delayed_work(&users_forgetting, USERS_FORGET);
-}
-
-/* When there are no wheels any more, and softirq visits none.  Sleeps. */
-TWHEEL_PART void users_exit(void)
-{
-	struct twheel_user *user, *next;
-
-	cancel_delayed_work_sync(&users_forgetting);
-	list_for_each_entry_safe(user, next, &users_left, left)
-		user_free(user);
 }
 
 static struct twheel_user *user_find(kuid_t uid)
@@ -170,7 +106,6 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 	if (!spare)
 		return ERR_PTR(-ENOMEM);
 	spare->uid = uid;
-	INIT_LIST_HEAD(&spare->left);
 	raw_spin_lock(&users_lock);
 	user = user_find(uid);
 	if ((user ? user->wheels : 0) >= users_max_wheels()) {
@@ -182,7 +117,6 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 			hash_add(users, &user->node, __kuid_val(uid));
 		}
 		user->wheels++;
-		list_del_init(&user->left);
 	}
 	raw_spin_unlock(&users_lock);
 	kfree(spare);
@@ -200,10 +134,10 @@ TWHEEL_PART void user_put(struct twheel_user *user)
 	raw_spin_lock(&users_lock);
 	left = !--user->wheels;
 	if (left)
-		list_add_tail(&user->left, &users_left);
+		hash_del(&user->node);
 	raw_spin_unlock(&users_lock);
 	if (left)
-		schedule_delayed_work(&users_forgetting, USERS_FORGET);
+		user_free(user);
 }
 
 /**
@@ -227,7 +161,7 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user)
 		return -ENOMEM;
 	raw_spin_lock(&users_lock);
 	if (!user->shares) {
-		/* Pairs with the acquire above, and in user_owes(). */
+		/* Pairs with the acquire above. */
 		smp_store_release(&user->shares, shares);
 		shares = NULL;
 	}

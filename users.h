@@ -20,9 +20,7 @@ struct expiry_share;
 /**
  * struct twheel_user - what one user holds, over all their wheels
  * @node: among all users; protected by users_lock
- * @left: among those who have left, and have no wheel; protected by users_lock
- * @wheels: how many; 0: the user has left, perhaps with a debt (expiry.c); protected by
- *	users_lock
+ * @wheels: how many; protected by users_lock
  * @uid: who that is; constant
  * @timers: for how many there is memory
  * @ring_entries: of all event rings together
@@ -31,7 +29,6 @@ struct expiry_share;
  */
 struct twheel_user {
 	struct hlist_node node;
-	struct list_head left;
 	unsigned int	wheels;
 	kuid_t		uid;
 	atomic_long_t	timers;
@@ -42,8 +39,6 @@ struct twheel_user {
 TWHEEL_PART unsigned int users_max_wheels(void);
 TWHEEL_PART unsigned long users_max_timers(void);
 TWHEEL_PART unsigned long users_max_ring(void);
-
-TWHEEL_PART void users_exit(void);
 
 TWHEEL_PART kuid_t user_current(void);
 TWHEEL_PART struct twheel_user *user_get(kuid_t uid);
