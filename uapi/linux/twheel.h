@@ -41,8 +41,7 @@
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
  *            less than one event
- * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel; TWHEEL_ID_ANY or
- *            read() on a wheel with an event ring
+ * EOPNOTSUPP an unknown flag or clock: not in this kernel
  * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range;
  *            TWHEEL_ARM_STORED with TWHEEL_ID_ANY
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
@@ -58,7 +57,7 @@
  *            back its memory; not with TWHEEL_ARM_STORED
  * ENOSPC     every id of the wheel is in use; also that of a timer which was cancelled by a
  *            store while a read or a drain holds it
- * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
+ * EDQUOT     the user's limit on wheels or timers is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call.  A wheel that nobody has tried to use counts for
  *            nobody; if a first use fails, it counts for who tried, until somebody
@@ -152,8 +151,6 @@ struct twheel_event {
  * @max_user_timers: how many timers one user's wheels may hold together
  * @max_user_wheels: how many wheels one user may have
  * @reserved: 0
- * @max_user_ring: how many entries the event rings of one user's wheels may have
- *	together
  */
 struct twheel_features {
 	__u32		abi;
@@ -167,13 +164,11 @@ struct twheel_features {
 	__aligned_u64	max_user_timers;
 	__u32		max_user_wheels;
 	__u32		reserved;
-	__aligned_u64	max_user_ring;
 };
 
-/* Wheels can have words; and an event ring.  There is TWHEEL_IOC_WHERE. */
+/* Wheels can have words.  There is TWHEEL_IOC_WHERE. */
 #define TWHEEL_FEATURE_WORDS	(1ULL << 0)
-#define TWHEEL_FEATURE_RING	(1ULL << 1)
-#define TWHEEL_FEATURE_WHERE	(1ULL << 2)
+#define TWHEEL_FEATURE_WHERE	(1ULL << 1)
 
 /**
  * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
@@ -195,10 +190,6 @@ struct twheel_features {
  *	at least 4; 0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY;
  *	0: TWHEEL_DEFAULT_CAPACITY
- * @delivery: TWHEEL_DELIVER_*
- * @ring_entries: of the event ring, with TWHEEL_DELIVER_RING: 1 to
- *	TWHEEL_MAX_RING, rounded up to a power of two, and to at least 256;
- *	0: TWHEEL_DEFAULT_RING.  Else 0
  * @reserved: 0
  * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded
  *	down to a page of words (256 ids where pages have 4 KiB).  Else 0
@@ -207,7 +198,6 @@ struct twheel_features {
  *	from @words_first on.  ERANGE beyond the capacity.  Else 0
  * @words_offset: out: where in the file the word of id 0 is, or would be, for
  *	mmap; 0: there are no words
- * @ring_offset: out: where to mmap the event ring; 0: there is none
  * @now: out: what the wheel's clock tells
  * @clock_offset: out: what to add to the caller's reading of @clock to get the
  *	wheel's time.  Not 0 only where the caller is in another time namespace
@@ -215,8 +205,8 @@ struct twheel_features {
  *
  * SETUP may be called once, before the wheel is used; a wheel that never calls
  * it has the defaults.  It writes back what was made of the request.  All the
- * memory that words and event ring need is taken here: if it is not there, the
- * call fails (ENOMEM, EDQUOT, EINTR) and may be called again.
+ * memory that words need is taken here: if it is not there, the call fails
+ * (ENOMEM, EDQUOT, EINTR) and may be called again.
  * GET_SETUP tells the same at any time, to a successor for example.
  */
 struct twheel_setup {
@@ -226,13 +216,10 @@ struct twheel_setup {
 	__u32		levels;
 	__u32		slots;
 	__u32		capacity;
-	__u32		delivery;
-	__u32		ring_entries;
 	__u32		reserved;
 	__u32		words_first;
 	__u32		words_nr;
 	__aligned_u64	words_offset;
-	__aligned_u64	ring_offset;
 	__aligned_u64	now;
 	__aligned_s64	clock_offset;
 };
@@ -241,16 +228,6 @@ struct twheel_setup {
 #define TWHEEL_SETUP_CLOCK	(1U << 0)
 /* Timers have words. */
 #define TWHEEL_SETUP_WORDS	(1U << 1)
-
-/*
- * Events are read; or are in a ring that is mapped, which takes words for all ids:
- * an event counts by its word.
- */
-#define TWHEEL_DELIVER_READ	0U
-#define TWHEEL_DELIVER_RING	1U
-
-#define TWHEEL_MAX_RING		(1U << 20)
-#define TWHEEL_DEFAULT_RING	4096U
 
 /**
  * struct twheel_word - what a daemon and the kernel share of a timer
@@ -272,83 +249,13 @@ struct twheel_setup {
  * the timer is this thread's alone: no other stores its deadline or takes its
  * events, and the one it has now is wanted still.
  *
- * An event from the ring counts only if @deadline can be swapped
- * (compare-and-swap) from that of the event to 0, or of a periodic timer to the
- * next.  If not, it is stale: drop it.  So it is if its deadline is to come, which
- * happens where a clock was set back: CLOCK_REALTIME and CLOCK_TAI.  In all cases
- * make the test above.  read() does that by itself.
+ * A read() returns an event only if it could swap (compare-and-swap) @deadline from that of the
+ * event to 0, or of a periodic timer to the next.  If not, the event is stale, and is dropped.
  */
 struct twheel_word {
 	__aligned_u64	deadline;
 	__aligned_u64	promise;
 };
-
-/**
- * struct twheel_entry - an event in the ring
- * @id: the timer
- * @generation: as of struct twheel_event, and so are the others up to @flags
- * @cookie: the same
- * @deadline: when it was due; what @deadline of its word must be
- * @fired: when the wheel found it due
- * @overruns: periods that passed beyond this one until the entry was written; those after
- *	that are told by another event
- * @flags: TWHEEL_EVENT_*
- * @count: expirations that are left of a count-limited timer, this one included; else 0.  It
- *	may be fewer by now: of what was told since the entry was written, GET tells
- * @interval: of a periodic timer, else 0.  It goes on at @deadline + (@overruns + 1) *
- *	@interval, unless this is the last event; its consumer stores that
- * @reserved: 0
- *
- * Only the consumer knows which events have counted.  So of a timer with a count tell
- * the kernel of each that did, the last too: arm it with TWHEEL_ARM_STORED, and the
- * periods, @overruns + 1, in @count of struct twheel_op.  What was not told is not used
- * up, and the timer expires as many times more: so tell before its handler runs, and do not
- * drain it, nor arm it with TWHEEL_ARM_KEEP, between the claim and that.
- *
- * A timer may be armed again by a call for the very deadline that an entry has which is
- * yet to be taken.  That one would count, and tell the cookie of the earlier arming.  So an
- * entry is stale, too, if its @generation comes before that of the last such call, which
- * has written another one: who arms timers by calls keeps what the calls return.  As
- * generations go round, it does if the difference, signed, is less than 0.  The same thread
- * arms and takes, or a lock sees to it that no claim and no such call happen at once.
- */
-struct twheel_entry {
-	__u32		id;
-	__u32		generation;
-	__aligned_u64	cookie;
-	__aligned_u64	deadline;
-	__aligned_u64	fired;
-	__aligned_u64	overruns;
-	__u32		flags;
-	__u32		count;
-	__aligned_u64	interval;
-	__aligned_u64	reserved;
-};
-
-/**
- * struct twheel_ring - the beginning of the event ring
- * @tail: entries written so far; by the kernel, release
- * @waiting: events that wait in the wheel for room in the ring; at least 1 if more
- *	is due and yet to be found
- * @entries: in the ring, a power of two
- * @reserved: 0
- * @head: entries taken so far; by the consumer, release
- *
- * Mapped with MAP_SHARED from @ring_offset of struct twheel_setup; entry number
- * n stands at n modulo @entries, behind TWHEEL_RING_HEADER bytes.  A consumer
- * that finds the ring empty executes a full barrier after its store of @head, and
- * loads @waiting; if that is not 0 it makes a call: any submit (with @nr 0, if there
- * is nothing to do), or poll().  epoll_wait() is no such call.
- */
-struct twheel_ring {
-	__u32		tail;
-	__u32		waiting;
-	__u32		entries;
-	__u32		reserved[13];
-	__u32		head;
-};
-
-#define TWHEEL_RING_HEADER	4096U
 
 /**
  * struct twheel_op - arm or cancel a timer
@@ -366,9 +273,6 @@ struct twheel_ring {
  *	0: for ever.  0 for a one-shot.  After the last expiration the timer is a
  *	one-shot, also if it is armed again by its word, until an arm gives it an
  *	interval again.  Only events that count use up the count, not stale ones.
- *	With TWHEEL_ARM_STORED: periods of events from the ring that have counted
- *	and were not told yet; they are taken from what is left, if the timer has a
- *	count, and if they are more than that, nothing is left.  Without a ring it is 0.
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed.
  * @generation: if not 0, the generation that the timer must have (ESTALE, before
@@ -408,9 +312,7 @@ struct twheel_op {
 #define TWHEEL_ARM_MOVE		(1U << 2)
 /*
  * Look at the deadline in the timer's word; interval, slack and cookie stay as they were.
- * All other fields must be 0, but for @id and @count; and with @count @generation, if it is
- * known which arming's events were claimed: of another one's count nothing is taken, and
- * the call succeeds all the same.
+ * All other fields but @id must be 0.
  */
 #define TWHEEL_ARM_STORED	(1U << 3)
 /*
@@ -464,9 +366,8 @@ struct twheel_submit {
  *
  * All but what GET takes in is out.  Of a timer that is not armed only id,
  * generation and state are told, the rest is 0.  Of a timer with a word the deadline
- * there counts: with its event in the ring it is expired until that is claimed, and
- * then has the deadline that the claim has left.  If the clock is set back to before its
- * deadline a timer is pending again, with a word or without.
+ * there counts.  If the clock is set back to before its deadline a timer is pending again,
+ * with a word or without.
  */
 struct twheel_timer {
 	__u32		id;
@@ -523,18 +424,17 @@ struct twheel_list {
  *	copies is in none of the two
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
- * @fired: expirations found due; one that is in the ring may be found once more, by
- *	TWHEEL_ARM_STORED or a drain, one that waits for it when a store has moved
- *	it to another time that has passed, and any that waits when the clock is set back
- * @delivered: events handed out by read, or written to the ring
+ * @fired: expirations found due; one that waits may be found once more, when a store has moved
+ *	it to another time that has passed, or when the clock is set back
+ * @delivered: events handed out by read
  * @overruns: periods counted in these events
  * @moves: times that a timer was brought down a level, or filed again
  * @cascades: upper slots that were brought down
  * @interrupts: times that softirq turned the wheel, or a call did in its place
- * @idle_interrupts: those that had nothing to tell: no event had come, or the ring had no room
- * @steps: steps of at most 64 timers that poll, read and submit did in the time of
+ * @idle_interrupts: those that had nothing to tell: no event had come
+ * @steps: steps of at most 64 timers that poll and read did in the time of
  *	their callers, for what softirq left
- * @max_pass: most timers and ring entries handled in one such turn
+ * @max_pass: most timers handled in one such turn
  * @wakeups: times that readers and pollers were to be woken, should there be any
  * @memory: bytes of kernel memory the wheel holds, all in
  * @next: none of the timers that @pending counts is due before that, ns of the wheel's clock;
@@ -545,7 +445,6 @@ struct twheel_list {
  * @oldest: how long the first of those that @expired counts has waited, ns; 0: none waits.
  *	What a read holds while it copies is left out.  Like what follows by the wheel's clock,
  *	and so wrong by what that was set meanwhile
- * @in_ring: entries of the event ring that its consumer has yet to take
  * @max_late: the latest that one of the events of @late was found, ns after its deadline
  * @max_unread: the longest that one of those of @unread has waited, ns
  * @late: events that were delivered, by how long after their deadlines they were found.
@@ -554,8 +453,7 @@ struct twheel_list {
  *	whose timers were armed for a time that had passed.  A clock that is set forward makes
  *	them late, and so does a program that leaves 1,024 events unread: of its timers softirq then
  *	finds but 64 a second
- * @unread: events that were delivered, which is read or written to the ring, by how long
- *	after they were found; likewise
+ * @unread: events that were delivered, by how long after they were found; likewise
  */
 struct twheel_stats {
 	__aligned_u64	pending;
@@ -576,7 +474,6 @@ struct twheel_stats {
 	__aligned_u64	next;
 	__aligned_u64	storms;
 	__aligned_u64	oldest;
-	__aligned_u64	in_ring;
 	__aligned_u64	max_late;
 	__aligned_u64	max_unread;
 	__aligned_u64	late[TWHEEL_LATE_CLASSES];
