@@ -24,26 +24,20 @@
 #define POLL_STEPS	16U
 
 /*
- * Take stale events from the front of those that wait, and post to the ring what has
- * room there.  Sets @sure if @readable is more than a guess.
+ * Take stale events from the front of those that wait.  Sets @sure if @readable is more than a
+ * guess.
  */
 static bool twheel_look_for_event(struct twheel *tw, bool *sure)
 {
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
-	bool readable, news;
+	bool readable;
 
-	*sure = tw->ring.header || events_drop_stale(ts, WHEEL_STEP) < WHEEL_STEP;
-	news = twheel_deliver(tw, now, WHEEL_STEP);
-	if (tw->ring.header) {
-		readable = ring_has_entries(&tw->ring);
-		*sure = readable || !timers_expired(ts);
-	} else {
-		readable = timers_expired(ts);
-	}
+	*sure = events_drop_stale(ts, WHEEL_STEP) < WHEEL_STEP;
+	readable = timers_expired(ts);
 	if (!readable && timers_behind(ts, now))
 		*sure = false;
-	twheel_end(tw, now, news);
+	twheel_end(tw, now, twheel_deliver(tw));
 	return readable;
 }
 
@@ -94,13 +88,12 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 	u32 expired = timers_expired(&tw->timers);
 	bool news;
 
-	/* A ring that was set up meanwhile has the events: the reader looks again, and is told. */
-	*more = tw->ring.header || events_drop_stale(&tw->timers, WHEEL_STEP) == WHEEL_STEP ||
+	*more = events_drop_stale(&tw->timers, WHEEL_STEP) == WHEEL_STEP ||
 		timers_expired(&tw->timers) != expired;
 	nr = *more ? 0 : timers_claim(&tw->timers, events, nr, now);
 	*claim = tw->timers.claims;
 	/* Those that were dropped are filed anew, or have an event again. */
-	news = twheel_deliver(tw, now, 0);
+	news = twheel_deliver(tw);
 	/* Events that are left are for the next who waits, however long this one's copy takes. */
 	twheel_end(tw, now, news || (nr && timers_expired(&tw->timers)));
 	return nr;
@@ -119,7 +112,7 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 
 	timers_put_back(&tw->timers, events + told, nr - told, claim);
 	count = timers_commit(&tw->timers, events, told, claim, now);
-	twheel_end(tw, now, twheel_deliver(tw, now, 0));
+	twheel_end(tw, now, twheel_deliver(tw));
 	return count;
 }
 
@@ -156,7 +149,7 @@ static void twheel_pass_on(struct twheel *tw)
 	bool more;
 
 	twheel_lock(tw);
-	more = tw->ring.header || timers_expired(&tw->timers);
+	more = timers_expired(&tw->timers);
 	twheel_unlock(tw);
 	if (more)
 		twheel_wake(tw);
@@ -199,10 +192,6 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		bool fault = false, more, all;
 		u32 claim;
 
-		if (twheel_has_ring(tw)) {
-			ret = -EOPNOTSUPP;
-			break;
-		}
 		all = twheel_catch_up(tw, want, may_sleep && !done, &steps);
 		nr = twheel_claim(tw, events, want, &claim, &more);
 		told = twheel_tell(tw, events, nr, claim, to, &fault);
@@ -234,8 +223,7 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			ret = -EAGAIN;
 			break;
 		}
-		ret = wait_event_interruptible_exclusive(tw->wait, twheel_may_read(tw) ||
-							 twheel_has_ring(tw));
+		ret = wait_event_interruptible_exclusive(tw->wait, twheel_may_read(tw));
 		if (ret)
 			break;
 	}
@@ -246,7 +234,7 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 }
 
 /**
- * twheel_poll() - may a read find an event, or are there entries in the ring?  A file operation
+ * twheel_poll() - may a read find an event?  A file operation
  * @file: the wheel's
  * @wait: where to wait
  *

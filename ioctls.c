@@ -21,33 +21,26 @@
 #include "turn.h"
 
 static_assert(sizeof(struct twheel_event) == 48);
-static_assert(sizeof(struct twheel_features) == 64);
-static_assert(sizeof(struct twheel_setup) == 80);
+static_assert(sizeof(struct twheel_features) == 56);
+static_assert(sizeof(struct twheel_setup) == 64);
 static_assert(sizeof(struct twheel_op) == 64);
 static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
-static_assert(sizeof(struct twheel_stats) == 552);
+static_assert(sizeof(struct twheel_stats) == 544);
 static_assert(sizeof(struct twheel_trim) == 8);
 static_assert(sizeof(struct twheel_where) == 40);
 
 /* Arm, cancel and submit */
 
-static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
+static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now,
 			struct timers_need *need)
 {
-	struct timers *ts = &tw->timers;
 	int ret;
 
 	switch (op->opcode) {
 	case TWHEEL_OP_ARM:
 		ret = timers_check_arm(ts, op);
-		/* Nobody tells when an event was taken from the ring, and the id is free. */
-		if (!ret && op->id == TWHEEL_ID_ANY && tw->ring.header)
-			ret = -EOPNOTSUPP;
-		/* Without a ring the kernel hands out the events, and counts by itself. */
-		if (!ret && op->flags & TWHEEL_ARM_STORED && op->count && !tw->ring.header)
-			ret = -EINVAL;
 		return ret ? ret : timers_arm(ts, op, now, need);
 	case TWHEEL_OP_CANCEL:
 		ret = timers_check_cancel(ts, op);
@@ -59,28 +52,22 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 
 /*
  * Carry out at most COPY_MAX operations; each gets its result.  Returns how many were, which are
- * fewer if there is a signal where one behind the first needs memory or goes on searching.  Sets
- * @more if there are events that the consumer of a ring may have called for, and none of them was
- * moved.
+ * fewer if there is a signal where one behind the first needs memory or goes on searching.
  */
-static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr,
-				  bool *more)
+static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
 {
 	struct timers *ts = &tw->timers;
 	struct timers_need need = {};
 	unsigned int i = 0;
-	bool news;
-	u32 tail;
 	u64 now;
 	int ret;
 
 	while (i < nr) {
 		now = twheel_begin(tw);
-		tail = tw->ring.tail;
 		timers_prefetch_first(ts, &ops[i], nr - i);
 		for (; i < nr; i++) {
 			timers_prefetch_later(ts, &ops[i], nr - i);
-			ret = twheel_do_op(tw, &ops[i], now, &need);
+			ret = twheel_do_op(ts, &ops[i], now, &need);
 			if (ret == -EAGAIN)
 				break;
 			ops[i].result = ret;
@@ -88,10 +75,7 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 			if (!ret && !ops[i].deadline)
 				need.searched = 0;
 		}
-		/* No more than a step in all. */
-		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
-		*more = tw->ring.tail == tail && twheel_ring_is_behind(tw, now);
-		twheel_end(tw, now, news);
+		twheel_end(tw, now, twheel_deliver(tw));
 		if (i == nr || (i && task_sigpending(current)))
 			break;
 		ret = memory_grow(tw, &need);
@@ -128,19 +112,15 @@ static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
 		if (chosen & BIT_ULL(i) && !ops[i].result)
 			timers_cancel(&tw->timers, &op);
 	}
-	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
+	twheel_end(tw, now, twheel_deliver(tw));
 }
 
 static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 {
-	bool more;
-
 	if (op->opcode)
 		return -EINVAL;
 	op->opcode = opcode;
-	twheel_do_ops(tw, op, 1, &more);
-	if (more)
-		twheel_fill_ring(tw, 1);
+	twheel_do_ops(tw, op, 1);
 	op->opcode = 0;
 	return op->result;
 }
@@ -221,7 +201,6 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	const size_t size = sizeof(struct twheel_op);
 	struct twheel_op *ops;
 	unsigned int nr, done, told;
-	bool more = false;
 	u64 chosen;
 
 	if (submit->flags)
@@ -232,11 +211,8 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 		return -EOVERFLOW;
 	submit->done = 0;
 	submit->failed = 0;
-	if (!submit->nr) {
-		if (twheel_has_ring(tw))
-			twheel_fill_ring(tw, TWHEEL_MAX_RING);
+	if (!submit->nr)
 		return 0;
-	}
 	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_BRIEF);
 	if (!ops)
 		return -ENOMEM;
@@ -249,7 +225,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 		if (!nr)
 			break;
 		chosen = chosen_ids(ops, nr);
-		done = twheel_do_ops(tw, ops, nr, &more);
+		done = twheel_do_ops(tw, ops, nr);
 		told = write_results(array, ops, done);
 		/* Only if the array was unmapped meanwhile. */
 		if (unlikely(told < done))
@@ -262,8 +238,6 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
 
 	kfree(ops);
-	if (more)
-		twheel_fill_ring(tw, 1);
 	return submit->done ? 0 : -EFAULT;
 }
 
@@ -302,7 +276,7 @@ static unsigned int twheel_drain_end(struct twheel *tw, const struct twheel_time
 
 	timers_undrain(&tw->timers, records + told, nr - told, claim, now);
 	count = timers_drained(&tw->timers, records, told, claim);
-	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
+	twheel_end(tw, now, twheel_deliver(tw));
 	return count;
 }
 
@@ -435,9 +409,7 @@ static int twheel_features(struct twheel *tw, union twheel_arg *arg)
 		.max_batch	 = TWHEEL_MAX_BATCH,
 		.max_user_timers = users_max_timers(),
 		.max_user_wheels = users_max_wheels(),
-		.max_user_ring	 = users_max_ring(),
-		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING |
-				   TWHEEL_FEATURE_WHERE,
+		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_WHERE,
 	};
 	return 0;
 }
@@ -461,12 +433,9 @@ TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
 		.levels		= ts->wheel.max_levels,
 		.slots		= 1U << ts->wheel.bits,
 		.capacity	= ts->wheel.capacity,
-		.delivery	= tw->ring.header ? TWHEEL_DELIVER_RING : TWHEEL_DELIVER_READ,
-		.ring_entries	= tw->ring.entries,
 		.words_first	= tw->words_first,
 		.words_nr	= tw->words_nr,
 		.words_offset	= tw->words_nr ? WORDS_OFFSET : 0,
-		.ring_offset	= tw->ring.header ? RING_OFFSET : 0,
 		.now		= twheel_now(tw),
 		.clock_offset	= caller_offset(tw),
 	};
@@ -474,38 +443,26 @@ TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
 	return 0;
 }
 
-/* Fill in which ids have words, and how large the ring is. */
-static int setup_check_shared(struct twheel_setup *setup)
+/* Fill in which ids have words. */
+static int setup_check_words(struct twheel_setup *setup)
 {
 	u32 end = setup->capacity;
 
 	if (!(setup->flags & TWHEEL_SETUP_WORDS))
-		return setup->delivery == TWHEEL_DELIVER_RING || setup->words_first ||
-		       setup->words_nr || setup->ring_entries ? -EINVAL : 0;
+		return setup->words_first || setup->words_nr ? -EINVAL : 0;
 	if (setup->words_first >= end || setup->words_nr > end - setup->words_first)
 		return -ERANGE;
 	if (setup->words_nr)
 		end = min(round_up(setup->words_first + setup->words_nr, WORDS_PER_PAGE), end);
 	setup->words_first = round_down(setup->words_first, WORDS_PER_PAGE);
 	setup->words_nr = end - setup->words_first;
-
-	if (setup->delivery != TWHEEL_DELIVER_RING)
-		return setup->ring_entries ? -EINVAL : 0;
-	if (setup->words_nr != setup->capacity)
-		return -EINVAL;
-	if (!setup->ring_entries)
-		setup->ring_entries = TWHEEL_DEFAULT_RING;
-	if (setup->ring_entries > TWHEEL_MAX_RING)
-		return -ERANGE;
-	setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries, RING_MIN));
 	return 0;
 }
 
 /* Fill in the defaults; refuse what makes no sense. */
 static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 {
-	if (setup->flags & ~(TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS) ||
-	    setup->delivery > TWHEEL_DELIVER_RING)
+	if (setup->flags & ~(TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS))
 		return -EOPNOTSUPP;
 	if (setup->reserved)
 		return -EINVAL;
@@ -517,7 +474,7 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 	} else if (setup->clock) {
 		return -EINVAL;
 	}
-	return timers_check_shape(setup) ?: setup_check_shared(setup);
+	return timers_check_shape(setup) ?: setup_check_words(setup);
 }
 
 /* May the caller give a wheel this shape?  Asked only of a wheel that has none yet. */
@@ -547,7 +504,7 @@ TWHEEL_PART void twheel_shape(struct timers *ts, const struct twheel_setup *setu
  * was never there, whatever other threads did meanwhile.
  */
 static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
-		      enum twheel_clock clock, struct timers *ts, struct ring *ring)
+		      enum twheel_clock clock, struct timers *ts)
 {
 	int ret;
 
@@ -556,14 +513,6 @@ static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
 	if (!setup->words_nr)
 		return 0;
 	ret = memory_set_up(ts, tw->user, setup->words_first, setup->words_nr);
-	if (!ret && setup->ring_entries) {
-		ret = user_charge_ring(tw->user, setup->ring_entries);
-		if (!ret) {
-			ret = ring_alloc(ring, setup->ring_entries);
-			if (ret)
-				user_uncharge_ring(tw->user, setup->ring_entries);
-		}
-	}
 	if (ret)
 		memory_free(ts, tw->user);
 	return ret;
@@ -573,7 +522,6 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 {
 	struct twheel_setup *setup = &arg->setup;
 	enum twheel_clock clock;
-	struct ring ring = {};
 	struct timers *ts;
 	int ret;
 
@@ -591,12 +539,11 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 	else if (!setup_allowed(setup))
 		ret = -EPERM;
 	else
-		ret = setup_take(tw, setup, clock, ts, &ring);
+		ret = setup_take(tw, setup, clock, ts);
 	if (!ret) {
 		tw->set_up = true;
 		tw->used = true;
 		twheel_lock(tw);
-		tw->ring = ring;
 		tw->timers = *ts;
 		wheel_moved(&tw->timers.wheel);
 		tw->clock = clock;
@@ -604,12 +551,6 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 		tw->words_first = setup->words_first;
 		tw->words_nr = setup->words_nr;
 		twheel_unlock(tw);
-		/*
-		 * All who wait in a read are told that events go to a ring now.  To wake one would
-		 * not do: an exclusive epoll may be the first, and it tells nobody else.
-		 */
-		if (ring.header)
-			wake_up_interruptible_all(&tw->wait);
 	}
 	mutex_unlock(&tw->grow);
 free:
@@ -649,11 +590,9 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.max_pass	 = tw->max_pass,
 		.wakeups	 = tw->wakeups,
 		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
-				   ring_memory(&tw->ring) +
 				   (ts->lateness ? sizeof(*ts->lateness) : 0),
 		.next		 = timers_bound(ts, now),
 		.storms		 = ts->wheel.storms,
-		.in_ring	 = ring_unread(&tw->ring),
 	};
 	first = ts->wheel.queue[WHEEL_DUE - 1].head;
 	if (first != WHEEL_NIL)
@@ -704,7 +643,7 @@ struct twheel_ioctl {
 	}
 
 static const struct twheel_ioctl twheel_ioctls[] = {
-	IOCTL(FEATURES,  twheel_features,  twheel_features, max_user_ring),
+	IOCTL(FEATURES,  twheel_features,  twheel_features, reserved),
 	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset),
 	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset),
 	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, .undo = twheel_undo_arm),

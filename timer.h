@@ -9,15 +9,14 @@
  *	filed		its next		pending; expired, if its tick has come
  *	due queue	of its event		expired
  *	none		of what was told	claimed: a read or a drain holds it
- *	none or pool	TIMER_NONE		idle; its event may be in the ring
+ *	none or pool	TIMER_NONE		idle
  *	none or pool	TIMER_DELIVERED		delivered
  *
  * What a claimed timer does not need of its node says more of the claim: its number is
  * @next, and @expiry tells when the event was found, or, with WHEEL_NEVER, that a drain has
  * taken the timer before it was due.
  *
- * All of it is inline, because the words, the ring and the calls are each made of
- * these few steps.  Like wheel.h it has no locks of its own.
+ * All of it is inline, because the words and the calls are made of these few steps.  Like wheel.h it has no locks of its own.
  */
 #ifndef TWHEEL_TIMER_H
 #define TWHEEL_TIMER_H
@@ -104,8 +103,6 @@ struct timers_lateness {
  *	timers_setup()
  * @word: the pages of words, WORDS_PER_PAGE to each; NULL until there are some
  * @nr_words: pages of words
- * @ring: the shared header of the ring that events go to, from the first ring_post()
- *	on; else NULL
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
  * @search: below this id goes on the search for those that are free again because
@@ -134,7 +131,6 @@ struct timers {
 	unsigned int	doubt;
 	struct twheel_word **word;
 	u32		nr_words;
-	struct twheel_ring *ring;
 	bool		news;
 	bool		settable;
 	u32		fresh;
@@ -465,22 +461,11 @@ static inline void timer_end(struct timers *ts, u32 id, u64 how)
 		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
 }
 
-/*
- * Events have come into the due queue.  A consumer of the ring must learn that before it
- * goes to sleep, because nothing else would wake it.
- */
-static inline void events_wait(struct timers *ts)
-{
-	ts->news = true;
-	if (unlikely(ts->ring))
-		WRITE_ONCE(ts->ring->waiting, timers_expired(ts));
-}
-
 /* A timer that is in no list has an event; it goes to the front, if it was there before. */
 static inline void timer_queue(struct timers *ts, u32 id, bool front)
 {
 	wheel_push(&ts->wheel, id, WHEEL_DUE, front);
-	events_wait(ts);
+	ts->news = true;
 }
 
 /* A timer that is in no list has come due. */

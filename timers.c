@@ -24,8 +24,7 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
 /*
  * Time in which one timer is brought down, cautiously: ns.  A slot with many timers is opened
  * so much earlier.  Softirq alone, where one user's wheel is behind, handles a timer in 5,400
- * (expiry.c); but with others that expire meanwhile or come down to other levels, and half
- * the steps are for the ring, where there is one.
+ * (expiry.c); but other timers expire meanwhile or come down to other levels.
  */
 #define MOVE_COST	21600
 
@@ -276,9 +275,9 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 		return -EINVAL;
 	if (op->flags & TWHEEL_ARM_STORED) {
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
-		    op->slack || op->cookie || (op->generation && !op->count))
+		    op->slack || op->cookie || op->count || op->generation)
 			return -EINVAL;
-		return op->id < ts->wheel.capacity && op->count <= TWHEEL_MAX_COUNT ? 0 : -ERANGE;
+		return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 	}
 	if (op->flags & TWHEEL_ARM_NEW && op->flags & TWHEEL_ARM_MOVE)
 		return -EINVAL;
@@ -1060,7 +1059,7 @@ TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int
 	done = wheel_advance(&ts->wheel, wheel_time(ts, now), now, budget);
 	if (timers_expired(ts) != expired) {
 		ts->fired += timers_expired(ts) - expired;
-		events_wait(ts);
+		ts->news = true;
 	}
 	if (!done)
 		wheel_settle(&ts->wheel, ts->wheel.at + 1);

@@ -377,7 +377,7 @@ TRACE_EVENT(twheel_timer_stale,
 );
 
 /**
- * twheel_timer_deliver - an event was read, or written to the ring
+ * twheel_timer_deliver - an event was read
  * @w: the wheel
  * @id: the timer
  * @fired: when it was found due, ns

@@ -67,18 +67,11 @@ TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock 
 	return 0;
 }
 
-/* Do events wait for the ring, in which there is room? */
-static bool twheel_can_post(const struct twheel *tw)
-{
-	return tw->ring.header && ring_has_room(&tw->ring) && timers_expired(&tw->timers);
-}
-
 /* Is there work that does not wait for a time? */
 static bool twheel_behind(const struct twheel *tw, u64 now)
 {
 	lockdep_assert_held(&tw->lock);
-	return timers_next_tick(&tw->timers) <= now || timers_heavy(&tw->timers) ||
-	       twheel_can_post(tw);
+	return timers_next_tick(&tw->timers) <= now || timers_heavy(&tw->timers);
 }
 
 /* How long softirq does not turn the wheel yet, because of events that nobody reads. ns. */
@@ -110,14 +103,11 @@ static u64 twheel_next(struct twheel *tw, u64 now, enum twheel_clock *clock)
 
 	if (tw->closing)
 		return KTIME_MAX;
-	if (!twheel_can_post(tw) && !tw->sought && !tw->untold) {
+	if (!tw->sought && !tw->untold) {
 		bool behind = twheel_behind(tw, now);
 		u32 unread = timers_expired(&tw->timers);
 
 		if (!behind && next == KTIME_MAX)
-			return KTIME_MAX;
-		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
-		if (unread >= ENOUGH_UNREAD && tw->ring.header)
 			return KTIME_MAX;
 		wait = twheel_pause(tw);
 		if (!behind && next - now > wait) {
@@ -159,52 +149,21 @@ static void twheel_program(struct twheel *tw, u64 now)
 		expiry_queue(&tw->entry, tw->user, clock, expires);
 }
 
-/*
- * Hand on the events that have come since this was called last: to the ring, if they are
- * delivered in one, at most so many.  Returns how many timers were handled for that.
- */
-static unsigned int twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
-{
-	u32 handled = tw->ring.handled;
-
-	lockdep_assert_held(&tw->lock);
-	if (tw->ring.header)
-		tw->untold |= ring_post(&tw->ring, &tw->timers, now, most);
-	else
-		tw->untold |= tw->timers.news;
-	tw->timers.news = false;
-	return tw->ring.handled - handled;
-}
-
-/* Have events come that nobody was woken for yet?  Then the caller wakes who waits. */
-static bool twheel_tell_news(struct twheel *tw)
-{
-	bool news = tw->untold;
-
-	lockdep_assert_held(&tw->lock);
-	tw->untold = false;
-	tw->wakeups += news;
-	return news;
-}
-
 /**
- * twheel_deliver() - hand on the events that have come
+ * twheel_deliver() - tell of the events that have come
  * @tw: the wheel, locked
- * @now: what twheel_begin() has returned
- * @most: of them that go to the ring
  *
  * Return: does whoever waits have to be woken?  For twheel_end().
  */
-TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
+TWHEEL_PART bool twheel_deliver(struct twheel *tw)
 {
-	twheel_hand_on(tw, now, most);
-	return twheel_tell_news(tw);
-}
+	bool news = tw->untold || tw->timers.news;
 
-/* Of a step, what is for the timers to be found; the rest is for the ring. */
-static unsigned int twheel_half(const struct twheel *tw, unsigned int step)
-{
-	return tw->ring.header ? (step + 1) / 2 : step;
+	lockdep_assert_held(&tw->lock);
+	tw->untold = false;
+	tw->timers.news = false;
+	tw->wakeups += news;
+	return news;
 }
 
 /**
@@ -248,9 +207,9 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	unsigned int done, left;
 	bool sure = true;
 
-	done = timers_advance(&tw->timers, now, twheel_half(tw, budget));
+	done = timers_advance(&tw->timers, now, budget);
 	left = max(budget - done, 1U);
-	if (unlikely(tw->sought) && !tw->ring.header) {
+	if (unlikely(tw->sought)) {
 		unsigned int dropped = events_drop_stale(&tw->timers, left);
 
 		sure = dropped < left;
@@ -260,21 +219,9 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	tw->vain = !tw->timers.news && timers_behind(&tw->timers, now);
 	if (!tw->vain && timers_expired(&tw->timers) >= ENOUGH_UNREAD)
 		tw->turned = ktime_get_ns();
-	done += twheel_hand_on(tw, now, left);
-	/* The part of the budget that the ring has not used is spent on finding more timers. */
-	if (tw->ring.header && done < budget) {
-		done += timers_advance(&tw->timers, now, budget - done);
-		/*
-		 * The consumer may have emptied the ring and seen that nothing waits, between the
-		 * last look for room and these events.  So there is another look after them.
-		 */
-		if (tw->timers.news)
-			done += twheel_hand_on(tw, now, budget - done);
-	}
-	*news = twheel_tell_news(tw);
+	*news = twheel_deliver(tw);
 	if (unlikely(tw->sought))
-		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
-					twheel_can_post(tw));
+		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now));
 	tw->interrupts++;
 	tw->max_pass = max_t(u64, tw->max_pass, done);
 	if (!*news)
@@ -330,10 +277,10 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy)
 		twheel_unlock(tw);
 		return false;
 	}
-	timers_advance(ts, now, twheel_half(tw, WHEEL_STEP));
+	timers_advance(ts, now, WHEEL_STEP);
 	tw->steps++;
 	/* Others may wait, and the caller may not want what was found. */
-	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP / 2));
+	twheel_end(tw, now, twheel_deliver(tw));
 	return true;
 }
 
@@ -372,60 +319,4 @@ TWHEEL_PART void twheel_seek(struct twheel *tw)
 	/* Else there is nothing to look for; and a wheel that is not used can't be queued. */
 	tw->sought |= timers_expired(&tw->timers) || timers_behind(&tw->timers, now);
 	twheel_end(tw, now, false);
-}
-
-/**
- * twheel_ring_is_behind() - are there events for the ring, in which there is room?
- * @tw: the wheel, locked
- * @now: what twheel_begin() has returned
- *
- * Return: true also if the events are due and have yet to be found.
- */
-TWHEEL_PART bool twheel_ring_is_behind(struct twheel *tw, u64 now)
-{
-	lockdep_assert_held(&tw->lock);
-	return tw->ring.header && ring_has_room(&tw->ring) &&
-	       (timers_expired(&tw->timers) || timers_behind(&tw->timers, now));
-}
-
-/*
- * The steps in which each timer that is filed or due now can be handled twice: one that a store
- * has pushed back, and that has come due again, is behind all others then.
- */
-static u32 steps_for_all(const struct timers *ts)
-{
-	return 2 * ((timers_expired(ts) + ts->wheel.filed) / (WHEEL_STEP / 2) + 1);
-}
-
-/**
- * twheel_fill_ring() - move events into the ring, as long as there are any and there is room
- * @tw: the wheel, not locked
- * @enough: how many entries the caller wants
- *
- * Finds what is due for that.  Who stores all the time does not keep the caller here: it ends
- * when all timers could have been handled twice.  A signal ends it, too.  Sleeps.
- */
-TWHEEL_PART void twheel_fill_ring(struct twheel *tw, u32 enough)
-{
-	struct timers *ts = &tw->timers;
-	u32 steps = 0, written = 0;
-	bool news, more;
-
-	do {
-		u64 now = twheel_begin(tw);
-		bool find = timers_expired(ts) < WHEEL_STEP && timers_behind(ts, now);
-		unsigned int most = find ? WHEEL_STEP / 2 : WHEEL_STEP;
-		u32 tail = tw->ring.tail;
-
-		steps = steps ?: steps_for_all(ts);
-		if (find) {
-			timers_advance(ts, now, most);
-			tw->steps++;
-		}
-		news = twheel_deliver(tw, now, most);
-		written += tw->ring.tail - tail;
-		more = twheel_ring_is_behind(tw, now);
-		twheel_end(tw, now, news);
-		cond_resched();
-	} while (more && written < enough && --steps && !signal_pending(current));
 }

@@ -13,7 +13,7 @@ TWHEEL_PART u64 twheel_now(const struct twheel *tw);
 TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock clock);
 
 TWHEEL_PART u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
-TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most);
+TWHEEL_PART bool twheel_deliver(struct twheel *tw);
 TWHEEL_PART void twheel_end(struct twheel *tw, u64 now, bool news) __releases(&tw->lock);
 TWHEEL_PART void twheel_wake(struct twheel *tw);
 
@@ -24,7 +24,5 @@ TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy)
 TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
 				 unsigned int *steps);
 TWHEEL_PART void twheel_seek(struct twheel *tw);
-TWHEEL_PART bool twheel_ring_is_behind(struct twheel *tw, u64 now);
-TWHEEL_PART void twheel_fill_ring(struct twheel *tw, u32 enough);
 
 #endif /* TWHEEL_TURN_H */

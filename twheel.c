@@ -3,14 +3,13 @@
  * /dev/twheel: timers for daemons that hold a million of them.
  *
  * Each open file is a wheel: ioctls arm and cancel its timers, and what comes due
- * waits for read() and poll(), or goes to an event ring.  What a timer is and how the
- * wheel turns is in timer.h and wheel.c, who pays in users.c, whose time it takes in
+ * waits for read() and poll().  What a timer is and how the wheel turns is in timer.h and wheel.c, who pays in users.c, whose time it takes in
  * expiry.c.  What strangers pass in is looked at in ioctls.c and events.c; here a wheel is
  * opened, mapped and closed.
  *
  * Shared memory.  What is mapped stays as it is until the wheel is closed: setup takes
  * its pages, and they are the kernel's and the daemon's at once.  What the daemon may
- * write there is read in words.c and ring.c, and nowhere else.
+ * write there is read in words.c, and nowhere else.
  *
  * Locks: twheel.grow, then twheel.lock, then what expiry.c takes.
  */
@@ -37,7 +36,7 @@
 
 /* Shared memory */
 
-static_assert(WORDS_OFFSET % PAGE_SIZE == 0 && RING_OFFSET % PAGE_SIZE == 0);
+static_assert(WORDS_OFFSET % PAGE_SIZE == 0);
 
 /* The page of the wheel's file at an offset in pages, or NULL. */
 static void *twheel_page(struct twheel *tw, unsigned long at)
@@ -45,12 +44,6 @@ static void *twheel_page(struct twheel *tw, unsigned long at)
 	const struct timers *ts = &tw->timers;
 	struct twheel_word **words = READ_ONCE(ts->word);
 
-	if (at >= RING_OFFSET / PAGE_SIZE) {
-		at -= RING_OFFSET / PAGE_SIZE;
-		if (!tw->ring.header || at >= ring_pages(&tw->ring))
-			return NULL;
-		return tw->ring.page[array_index_nospec(at, ring_pages(&tw->ring))];
-	}
 	at -= WORDS_OFFSET / PAGE_SIZE;
 	if (!words || at >= words_pages(ts))
 		return NULL;
@@ -72,27 +65,16 @@ static const struct vm_operations_struct twheel_vm_ops = {
 	.fault	= twheel_fault,
 };
 
-/* Is all of a part of the file there, which begins at @first and has @nr pages? */
-static bool is_within(unsigned long at, unsigned long pages, unsigned long first,
-		      unsigned long nr)
-{
-	return at >= first && pages <= nr && at - first <= nr - pages;
-}
-
 /* Does the wheel have these pages of its file? */
 static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
 {
-	const unsigned long words = WORDS_OFFSET / PAGE_SIZE, ring = RING_OFFSET / PAGE_SIZE;
-	bool has;
+	unsigned long first, nr;
 
 	twheel_lock(tw);
-	has = (tw->words_nr &&
-	       is_within(at, pages, words + tw->words_first / WORDS_PER_PAGE,
-			 DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE))) ||
-	      (tw->ring.header &&
-	       is_within(at, pages, ring, ring_pages(&tw->ring)));
+	first = WORDS_OFFSET / PAGE_SIZE + tw->words_first / WORDS_PER_PAGE;
+	nr = DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE);
 	twheel_unlock(tw);
-	return has;
+	return at >= first && pages <= nr && at - first <= nr - pages;
 }
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
@@ -169,8 +151,6 @@ static int twheel_release(struct inode *inode, struct file *file)
 	twheel_unlock(tw);
 	if (tw->user) {
 		memory_free(&tw->timers, tw->user);
-		user_uncharge_ring(tw->user, tw->ring.entries);
-		ring_free(&tw->ring);
 		user_put(tw->user);
 	}
 	/* One after the other: thousands that are freed together delay others on the CPU. */
@@ -198,7 +178,6 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-levels:\t%u\n", u.setup.levels);
 	seq_printf(m, "twheel-slots:\t%u\n", u.setup.slots);
 	seq_printf(m, "twheel-capacity:\t%u\n", u.setup.capacity);
-	seq_printf(m, "twheel-delivery:\t%u\n", u.setup.delivery);
 	seq_printf(m, "twheel-now-ns:\t%llu\n", u.setup.now);
 	twheel_stats(tw, &u);
 	seq_printf(m, "twheel-pending:\t%llu\n", u.stats.pending);
@@ -219,7 +198,6 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-next-ns:\t%llu\n", u.stats.next);
 	seq_printf(m, "twheel-storms:\t%llu\n", u.stats.storms);
 	seq_printf(m, "twheel-oldest-ns:\t%llu\n", u.stats.oldest);
-	seq_printf(m, "twheel-in-ring:\t%llu\n", u.stats.in_ring);
 	seq_printf(m, "twheel-max-late-ns:\t%llu\n", u.stats.max_late);
 	seq_printf(m, "twheel-max-unread-ns:\t%llu\n", u.stats.max_unread);
 	show_classes(m, "twheel-late", u.stats.late);

@@ -11,13 +11,11 @@
 
 #include "clocks.h"
 #include "expiry.h"
-#include "ring.h"
 #include "timers.h"
 #include "users.h"
 
-/* Where words and ring are mapped from; room for TWHEEL_MAX_CAPACITY words. */
+/* Where words are mapped from. */
 #define WORDS_OFFSET	0x10000000UL
-#define RING_OFFSET	0x20000000UL
 
 /* Records copied at a time between the kernel and a program. */
 #define COPY_MAX	64
@@ -42,8 +40,6 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @wakeups: wake-ups; @lock
  * @turned: when softirq turned the wheel last and left it with so many events unread that it
  *	pauses, monotonic ns; @lock
- * @ring: the event ring; its pages change under @grow, before there are timers,
- *	the rest is protected by @lock
  * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
  * @grow: only one adds memory, sets up or takes over; taken before @lock
@@ -72,7 +68,6 @@ struct twheel {
 	u64			max_pass;
 	u64			wakeups;
 	u64			turned;
-	struct ring		ring;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
 	struct mutex		grow;		/* before @lock */
@@ -111,17 +106,6 @@ static inline void twheel_unlock(struct twheel *tw)
 		raw_spin_unlock(&tw->lock);
 	else
 		raw_spin_unlock_bh(&tw->lock);
-}
-
-/* Do events go to a ring?  A setup may come at any time, also while a read waits. */
-static inline bool twheel_has_ring(struct twheel *tw)
-{
-	bool ring;
-
-	twheel_lock(tw);
-	ring = tw->ring.header;
-	twheel_unlock(tw);
-	return ring;
 }
 
 #endif /* TWHEEL_H */

@@ -21,7 +21,6 @@
 
 #include "wheel.c"
 #include "words.c"
-#include "ring.c"
 #include "timers.c"
 
 #ifdef TWHEEL_DEVICE

@@ -24,10 +24,6 @@ static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
 module_param(max_user_timers, ulong, 0644);
 MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
 
-static unsigned long max_user_ring = 16UL * TWHEEL_MAX_RING;
-module_param(max_user_ring, ulong, 0644);
-MODULE_PARM_DESC(max_user_ring, "Entries that the event rings of one user's wheels may have together");
-
 /*
  * Protects who is a user, how many wheels each has, and their shares while they are added.  All
  * users wait for it, so it is a raw lock, and held for a moment: who holds it goes on, also if
@@ -47,12 +43,6 @@ TWHEEL_PART unsigned int users_max_wheels(void)
 TWHEEL_PART unsigned long users_max_timers(void)
 {
 	return READ_ONCE(max_user_timers);
-}
-
-/* Ring entries that one user's wheels may have together. */
-TWHEEL_PART unsigned long users_max_ring(void)
-{
-	return READ_ONCE(max_user_ring);
 }
 
 /**
@@ -170,36 +160,20 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user)
 	return 0;
 }
 
-static int charge(atomic_long_t *count, unsigned long nr, unsigned long max)
+/* Charge a user for more timers: 0 or -EDQUOT. */
+TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
 {
-	long charged = atomic_long_read(count);
+	long charged = atomic_long_read(&user->timers);
 
 	/* Not added and taken back: another request that fits would see it and fail. */
 	do {
-		if (charged + nr > max)
+		if (charged + nr > users_max_timers())
 			return -EDQUOT;
-	} while (!atomic_long_try_cmpxchg(count, &charged, charged + nr));
+	} while (!atomic_long_try_cmpxchg(&user->timers, &charged, charged + nr));
 	return 0;
-}
-
-/* Count memory for more timers of a user: 0 or -EDQUOT. */
-TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
-{
-	return charge(&user->timers, nr, users_max_timers());
 }
 
 TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr)
 {
 	atomic_long_sub(nr, &user->timers);
-}
-
-/* Count entries of another event ring of a user: 0 or -EDQUOT. */
-TWHEEL_PART int user_charge_ring(struct twheel_user *user, unsigned long entries)
-{
-	return charge(&user->ring_entries, entries, users_max_ring());
-}
-
-TWHEEL_PART void user_uncharge_ring(struct twheel_user *user, unsigned long entries)
-{
-	atomic_long_sub(entries, &user->ring_entries);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Users: who pays for wheels, timers, event rings and the time of expiry.
+ * Users: who pays for wheels, timers and the time of expiry.
  *
  * A wheel belongs to the user who first uses it, because descriptors are passed on:
  * what opened it may be a broker.  Until then there is nothing to count but the memory of
@@ -23,7 +23,6 @@ struct expiry_share;
  * @wheels: how many; protected by users_lock
  * @uid: who that is; constant
  * @timers: for how many there is memory
- * @ring_entries: of all event rings together
  * @shares: of each CPU (expiry.c); NULL until a wheel is used; written under
  *	users_lock, and constant from then on
  */
@@ -32,13 +31,11 @@ struct twheel_user {
 	unsigned int	wheels;
 	kuid_t		uid;
 	atomic_long_t	timers;
-	atomic_long_t	ring_entries;
 	struct expiry_share __percpu *shares;
 };
 
 TWHEEL_PART unsigned int users_max_wheels(void);
 TWHEEL_PART unsigned long users_max_timers(void);
-TWHEEL_PART unsigned long users_max_ring(void);
 
 TWHEEL_PART kuid_t user_current(void);
 TWHEEL_PART struct twheel_user *user_get(kuid_t uid);
@@ -47,7 +44,5 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user);
 
 TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr);
 TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr);
-TWHEEL_PART int user_charge_ring(struct twheel_user *user, unsigned long entries);
-TWHEEL_PART void user_uncharge_ring(struct twheel_user *user, unsigned long entries);
 
 #endif /* TWHEEL_USERS_H */

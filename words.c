@@ -105,12 +105,6 @@ TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 de
 	if (where != WHEEL_FILED && deadline == t->deadline && deadline <= ts->now &&
 	    node->expiry != WHEEL_NEVER)
 		return TWHEEL_STATE_EXPIRED;
-	/*
-	 * Its event may have come to the ring before its tick: the timer was alone in that, or
-	 * was due when it was armed.
-	 */
-	if (where == WHEEL_OUT && t->deadline == TIMER_NONE && deadline <= ts->now)
-		return TWHEEL_STATE_EXPIRED;
 	/* It may be filed, drained, or only stored so far: the time tells. */
 	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 						   : TWHEEL_STATE_PENDING;
@@ -212,16 +206,12 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
-	/* What the consumer of the ring has claimed; of another arming it is nobody's. */
-	if (!op->generation || op->generation == t->generation)
-		timer_count(t, op->count);
 	op->generation = t->generation;
 	op->state = word_state(ts, id, deadline);
 	/*
 	 * The wheel will be in time for it, or its event waits, or it is as idle as it was.
 	 * An event does not count if the clock was set back since and the deadline is to come
-	 * again.  Of an event in the ring nobody knows if the consumer has yet to come to it,
-	 * or has dropped it when the word held something else: that one is written again.
+	 * again.
 	 */
 	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
 	    deadline ? deadline <= now && t->deadline == deadline : !timer_has_deadline(t)) {
@@ -262,7 +252,7 @@ TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts)
 }
 
 /**
- * words_alloc() - a page to share: words, or a part of the ring
+ * words_alloc() - a page of words
  *
  * Return: the page, for words_free(), or NULL.  Sleeps.
  */
