@@ -269,62 +269,6 @@ TEST(levels_lost_by_a_setup_after_one_that_failed)
 }
 
 /*
- * A read that waits when its wheel gets a ring: it has nothing to read, ever,
- * and did not even end for SIGKILL as long as there were entries in the ring.
- */
-static void *read_one(void *arg)
-{
-	struct twheel_event ev;
-
-	return (void *)(long)wheel_read(*(int *)arg, &ev, 1);
-}
-
-static int try_join(pthread_t thread, long *ret)
-{
-	struct timespec ts;
-	void *value = NULL;
-	int err;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	ts.tv_sec += NEVER_MS / 1000;
-	err = pthread_timedjoin_np(thread, &value, &ts);
-	*ret = (long)value;
-	return err;
-}
-
-TEST(read_that_waits_while_a_ring_is_set_up)
-{
-	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_WORDS,
-		.delivery = TWHEEL_DELIVER_RING,
-	};
-	struct twheel_ring *ring;
-	pthread_t thread;
-	long ret;
-	int fd = wheel_open(0), err;
-
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, read_one, &fd));
-	/* It should wait by then; if not, the call is refused, rightly too. */
-	sleep_until(now_ns() + 50 * MSEC);
-	err = set_up(fd, &setup);
-	if (err == -EOPNOTSUPP) {
-		pthread_cancel(thread);
-		SKIP(return, "this kernel has no ring");
-	}
-	ASSERT_EQ(0, err);
-	ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.ring_offset);
-	ASSERT_TRUE(ring != MAP_FAILED);
-	ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
-	err = try_join(thread, &ret);
-	/* Let it go, or nothing could end it. */
-	ring->head = ring->tail;
-	ASSERT_EQ(0, err);
-	EXPECT_EQ(-EOPNOTSUPP, ret);
-	close(fd);
-}
-
-/*
  * An arm that waits for memory while a setup makes the wheel smaller: its id is
  * beyond the end of what there is by then.
  */
@@ -336,10 +280,7 @@ static void *arm_high(void *arg)
 TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 {
 	struct twheel_setup setup, small = {
-		.flags		= TWHEEL_SETUP_WORDS,
-		.capacity	= 1,
-		.delivery	= TWHEEL_DELIVER_RING,
-		.ring_entries	= 1 << 18,
+		.flags = TWHEEL_SETUP_WORDS, .capacity = TWHEEL_DEFAULT_CAPACITY / 2,
 	};
 	struct twheel_stats stats;
 	unsigned int i, races = 0;
@@ -353,7 +294,7 @@ TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 	setup = small;
 	err = set_up(fd, &setup);
 	if (err == -EOPNOTSUPP)
-		SKIP(return, "this kernel has no ring");
+		SKIP(return, "this kernel has no words");
 	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, wheel_stats(fd, &stats));
 	memory = stats.memory;
@@ -363,7 +304,7 @@ TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 		fd = wheel_open(0);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, pthread_create(&thread, NULL, arm_high, &fd));
-		/* The ring takes long, and the arm comes in between. */
+		/* The words take long, and the arm comes in between. */
 		setup = small;
 		err = set_up(fd, &setup);
 		ASSERT_EQ(0, pthread_join(thread, &armed));

@@ -305,7 +305,7 @@ FIXTURE_SETUP(boundary)
 	qsort(self->when, self->nr, sizeof(self->when[0]), compare_u64);
 	/* In the worst case all at once, each in a visit of its own. */
 	for (i = 0; i < self->nr && self->when[i] < self->crowded; i++)
-		self->late = (i + 1) * (VISIT + 1) * SPAN / (MAX_PASS - RESERVE) + SPAN;
+		self->late = (i + 1) * (VISIT + 1 + WAKE) * SPAN / (MAX_PASS - RESERVE) + SPAN;
 }
 
 FIXTURE_TEARDOWN(boundary)
@@ -1124,7 +1124,7 @@ static __u64 rounds(int wheels, int timers)
 
 	for (; timers; timers -= n) {
 		n = timers < TURN ? timers : TURN;
-		ns += wheels * (VISIT + n) * SPAN / (MAX_PASS - RESERVE) + MS_TICK;
+		ns += wheels * (VISIT + n + WAKE) * SPAN / (MAX_PASS - RESERVE) + MS_TICK;
 	}
 	return ns;
 }

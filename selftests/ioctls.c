@@ -16,13 +16,13 @@
 static_assert(sizeof(struct twheel_event) == 48, "event");
 static_assert(offsetof(struct twheel_event, cookie) == 8, "event.cookie");
 static_assert(offsetof(struct twheel_event, flags) == 40, "event.flags");
-static_assert(sizeof(struct twheel_features) == 64, "features");
+static_assert(sizeof(struct twheel_features) == 56, "features");
 static_assert(offsetof(struct twheel_features, features) == 8, "features.features");
 static_assert(offsetof(struct twheel_features, max_user_timers) == 40, "features.max_user_timers");
-static_assert(sizeof(struct twheel_setup) == 80, "setup");
+static_assert(sizeof(struct twheel_setup) == 64, "setup");
 static_assert(offsetof(struct twheel_setup, tick) == 8, "setup.tick");
-static_assert(offsetof(struct twheel_setup, words_offset) == 48, "setup.words_offset");
-static_assert(offsetof(struct twheel_setup, clock_offset) == 72, "setup.clock_offset");
+static_assert(offsetof(struct twheel_setup, words_offset) == 40, "setup.words_offset");
+static_assert(offsetof(struct twheel_setup, clock_offset) == 56, "setup.clock_offset");
 static_assert(sizeof(struct twheel_op) == 64, "op");
 static_assert(offsetof(struct twheel_op, deadline) == 8, "op.deadline");
 static_assert(offsetof(struct twheel_op, count) == 40, "op.count");
@@ -31,17 +31,17 @@ static_assert(sizeof(struct twheel_submit) == 32, "submit");
 static_assert(sizeof(struct twheel_timer) == 64, "timer");
 static_assert(offsetof(struct twheel_timer, cookie) == 16, "timer.cookie");
 static_assert(sizeof(struct twheel_list) == 32, "list");
-static_assert(sizeof(struct twheel_stats) == 552, "stats");
-static_assert(TWHEEL_IOC_FEATURES == 0x8040bb00, "FEATURES");
-static_assert(TWHEEL_IOC_SETUP == 0xc050bb01, "SETUP");
-static_assert(TWHEEL_IOC_GET_SETUP == 0x8050bb02, "GET_SETUP");
+static_assert(sizeof(struct twheel_stats) == 544, "stats");
+static_assert(TWHEEL_IOC_FEATURES == 0x8038bb00, "FEATURES");
+static_assert(TWHEEL_IOC_SETUP == 0xc040bb01, "SETUP");
+static_assert(TWHEEL_IOC_GET_SETUP == 0x8040bb02, "GET_SETUP");
 static_assert(TWHEEL_IOC_ARM == 0xc040bb03, "ARM");
 static_assert(TWHEEL_IOC_CANCEL == 0xc040bb04, "CANCEL");
 static_assert(TWHEEL_IOC_GET == 0xc040bb05, "GET");
 static_assert(TWHEEL_IOC_SUBMIT == 0xc020bb06, "SUBMIT");
 static_assert(TWHEEL_IOC_LIST == 0xc020bb07, "LIST");
 static_assert(TWHEEL_IOC_DRAIN == 0xc020bb08, "DRAIN");
-static_assert(TWHEEL_IOC_STATS == 0x8228bb09, "STATS");
+static_assert(TWHEEL_IOC_STATS == 0x8220bb09, "STATS");
 static_assert(TWHEEL_IOC_TRIM == 0x8008bb0a, "TRIM");
 static_assert(TWHEEL_IOC_WHERE == 0xc028bb0b, "WHERE");
 
@@ -113,8 +113,7 @@ TEST_F(fresh, features_say_what_there_is)
 	memset(&f, 0xaa, sizeof(f));
 	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_FEATURES, &f));
 	EXPECT_EQ(TWHEEL_ABI, f.abi);
-	EXPECT_EQ(0, f.features & ~(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING |
-				    TWHEEL_FEATURE_WHERE));
+	EXPECT_EQ(0, f.features & ~(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_WHERE));
 	EXPECT_LT(0, f.min_tick);
 	EXPECT_GE(TWHEEL_MIN_TICK, f.min_tick);
 	EXPECT_EQ(TWHEEL_MAX_CAPACITY, f.max_capacity);
@@ -153,8 +152,6 @@ TEST_F(fresh, features_tell_the_limits)
 		  (long long)f.max_user_timers);
 	EXPECT_EQ(file_value(PARAMETERS "max_user_wheels", NULL),
 		  (long long)f.max_user_wheels);
-	EXPECT_EQ(file_value(PARAMETERS "max_user_ring", NULL),
-		  (long long)f.max_user_ring);
 }
 
 /* SETUP and GET_SETUP */
@@ -169,8 +166,6 @@ TEST_F(fresh, setup_defaults)
 	EXPECT_GE(TWHEEL_MAX_LEVELS, self->defaults.levels);
 	EXPECT_EQ(TWHEEL_DEFAULT_SLOTS, self->defaults.slots);
 	EXPECT_EQ(TWHEEL_DEFAULT_CAPACITY, self->defaults.capacity);
-	EXPECT_EQ(TWHEEL_DELIVER_READ, self->defaults.delivery);
-	EXPECT_EQ(0, self->defaults.ring_entries);
 	EXPECT_EQ(0, self->defaults.reserved);
 
 	/* Asking for nothing gives the same. */
@@ -192,7 +187,6 @@ TEST_F(fresh, setup_tells_what_it_made_of_it)
 		.capacity = 1000,
 		/* Out: not read. */
 		.words_offset = ~0ULL,
-		.ring_offset = ~0ULL,
 		.now = ~0ULL,
 		.clock_offset = -1,
 	};
@@ -204,10 +198,8 @@ TEST_F(fresh, setup_tells_what_it_made_of_it)
 	EXPECT_EQ(3, s.levels);
 	EXPECT_EQ(64, s.slots);
 	EXPECT_EQ(1000, s.capacity);
-	EXPECT_EQ(TWHEEL_DELIVER_READ, s.delivery);
 	EXPECT_EQ(0, s.reserved);
 	EXPECT_EQ(0, s.words_offset);
-	EXPECT_EQ(0, s.ring_offset);
 	EXPECT_LE(before, s.now);
 	EXPECT_GE(clock_ns(CLOCK_BOOTTIME), s.now);
 	EXPECT_EQ(0, s.clock_offset);
@@ -277,9 +269,6 @@ TEST_F(fresh, setup_refuses)
 		{ "all slots", { .slots = ~0U }, ERANGE },
 		{ "capacity", { .capacity = TWHEEL_MAX_CAPACITY + 1 }, ERANGE },
 		{ "all capacity", { .capacity = ~0U }, ERANGE },
-		{ "delivery", { .delivery = 7 }, EOPNOTSUPP },
-		{ "ring_entries", { .ring_entries = 8 }, EINVAL },
-		{ "ring without words", { .delivery = TWHEEL_DELIVER_RING }, EINVAL },
 		{ "words_first not flagged", { .words_first = 256 }, EINVAL },
 		{ "words_nr not flagged", { .words_nr = 256 }, EINVAL },
 		{ "reserved", { .reserved = 1 }, EINVAL },
@@ -299,20 +288,6 @@ TEST_F(fresh, setup_refuses)
 	/* None of these was the one setup that a wheel has. */
 	s = (struct twheel_setup){ .capacity = 5 };
 	EXPECT_EQ(0, set_up(self->fd, &s));
-}
-
-TEST_F(fresh, setup_has_the_ring_only_if_the_features_say_so)
-{
-	struct twheel_setup s = {
-		.flags = TWHEEL_SETUP_WORDS,
-		.delivery = TWHEEL_DELIVER_RING,
-		.ring_entries = 64,
-	};
-	struct twheel_features f;
-
-	ASSERT_EQ(0, wheel_ioctl(self->fd, TWHEEL_IOC_FEATURES, &f));
-	EXPECT_EQ(f.features & TWHEEL_FEATURE_RING ? 0 : -EOPNOTSUPP,
-		  set_up(self->fd, &s));
 }
 
 TEST_F(fresh, setup_only_once)
@@ -624,10 +599,8 @@ TEST_F(wheel, arm_refuses)
 		  .id = FREE }, EINVAL },
 		{ "stored, and a generation", { .flags = TWHEEL_ARM_STORED, .generation = 1,
 		  .id = FREE }, EINVAL },
-		{ "stored, and a count", { .flags = TWHEEL_ARM_STORED, .id = FREE,
-		  .count = TWHEEL_MAX_COUNT + 1 }, ERANGE },
-		{ "stored, and a count, without a ring", { .flags = TWHEEL_ARM_STORED,
-		  .id = FREE, .count = 1 }, EINVAL },
+		{ "stored, and a count", { .flags = TWHEEL_ARM_STORED, .count = 1,
+		  .id = FREE }, EINVAL },
 		{ "stored and new", { .flags = TWHEEL_ARM_STORED | TWHEEL_ARM_NEW,
 		  .id = FREE }, EINVAL },
 		{ "stored, any", { .flags = TWHEEL_ARM_STORED, .id = TWHEEL_ID_ANY }, ERANGE },
@@ -1560,11 +1533,11 @@ TEST_F(fresh, bad_pointers)
 TEST_F(wheel, fdinfo)
 {
 	static const char * const keys[] = {
-		"number", "clock", "tick-ns", "levels", "slots", "capacity", "delivery",
-		"now-ns", "pending", "expired", "arms", "cancels", "fired", "delivered",
-		"overruns", "moves", "cascades", "interrupts", "idle-interrupts", "steps",
-		"max-pass", "wakeups", "memory", "next-ns", "storms", "oldest-ns", "in-ring",
-		"max-late-ns", "max-unread-ns", "late", "unread",
+		"number", "clock", "tick-ns", "levels", "slots", "capacity", "now-ns",
+		"pending", "expired", "arms", "cancels", "fired", "delivered", "overruns", "moves",
+		"cascades", "interrupts", "idle-interrupts", "steps", "max-pass", "wakeups",
+		"memory", "next-ns", "storms", "oldest-ns", "max-late-ns", "max-unread-ns", "late",
+		"unread",
 	};
 	struct twheel_stats s;
 	char path[64], key[64], text[4096];

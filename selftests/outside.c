@@ -8,7 +8,6 @@
 #include "outside.h"
 
 #define CAPACITY	512
-#define RING		256
 
 static int arm_any(int fd, __u64 deadline, __u32 *id)
 {
@@ -43,7 +42,7 @@ FIXTURE_SETUP(held_read)
 {
 	self->made = held_open(&self->held);
 	if (variant->words) {
-		ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+		ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 	} else {
 		self->s.fd = wheel_open(O_NONBLOCK);
 		ASSERT_LE(0, self->s.fd);
@@ -208,7 +207,7 @@ TEST_F(held_drain, promise_is_kept_while_a_drain_is_held_up)
 
 	if (!self->made)
 		SKIP(return, NO_USERFAULTFD);
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 	ASSERT_EQ(1, want(&self->s, 7, far));
 	self->drainer.fd = self->s.fd;
 	ASSERT_EQ(0, caller_start(&self->drainer));
@@ -231,7 +230,7 @@ TEST_F(held_drain, timer_armed_while_a_drain_holds_it_is_heard_of)
 
 	if (!self->made)
 		SKIP(return, NO_USERFAULTFD);
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 	ASSERT_EQ(0, arm_at(self->s.fd, 7, 1, 1));
 	self->drainer.fd = self->s.fd;
 	ASSERT_EQ(0, caller_start(&self->drainer));
@@ -246,43 +245,6 @@ TEST_F(held_drain, timer_armed_while_a_drain_holds_it_is_heard_of)
 	EXPECT_EQ(2, ev.cookie);
 }
 
-/* What a drain has to put back is there for the consumer of the ring to see. */
-TEST_F(held_drain, put_back_into_a_ring_wheel_it_waits_visibly)
-{
-	struct twheel_entry entry;
-	unsigned int seen = 0;
-	__u32 id, waiting;
-
-	if (!self->made)
-		SKIP(return, NO_USERFAULTFD);
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
-	for (id = 0; id < RING; id++)
-		ASSERT_EQ(0, arm_at(self->s.fd, id, 1, id));
-	while (ring_take(&self->s, &entry))
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-	/* As many again fill it, and some wait. */
-	for (id = 0; id < RING + 5; id++)
-		ASSERT_EQ(0, arm_at(self->s.fd, id, 1, id));
-	EXPECT_EQ(5, __atomic_load_n(&self->s.ring->waiting, __ATOMIC_ACQUIRE));
-	/* These are taken: the drain gets those that wait only. */
-	while (ring_take(&self->s, &entry))
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-	self->drainer.fd = self->s.fd;
-	ASSERT_EQ(0, caller_start(&self->drainer));
-	ASSERT_TRUE(held_wait(&self->held));
-	/* Whoever calls meanwhile finds that nothing waits. */
-	ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	ASSERT_EQ(0, held_refuse(&self->held));
-	ASSERT_EQ(0, pthread_join(self->drainer.thread, NULL));
-	EXPECT_EQ(-EFAULT, self->drainer.ret);
-	waiting = __atomic_load_n(&self->s.ring->waiting, __ATOMIC_ACQUIRE);
-	EXPECT_TRUE(waiting || self->s.ring->tail != self->s.ring->head);
-	ASSERT_LE(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	while (ring_take(&self->s, &entry))
-		seen += claim(&self->s, &entry, 0);
-	EXPECT_EQ(5, seen);
-}
-
 /*
  * Ids.
  */
@@ -294,7 +256,7 @@ FIXTURE(ids) {
 
 FIXTURE_SETUP(ids)
 {
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 }
 
 FIXTURE_TEARDOWN(ids)
@@ -457,52 +419,7 @@ FIXTURE_SETUP(count)
 {
 }
 
-/* The next entry of a ring, waiting for it. */
-static bool ring_next(struct shared *s, struct twheel_entry *entry, unsigned int ms)
-{
-	__u64 limit = now_ns() + ms * MSEC;
-
-	while (!ring_take(s, entry)) {
-		if (now_ns() >= limit)
-			return false;
-		wheel_poll(s->fd, ms_until(limit));
-	}
-	return true;
-}
-
-/* Claim as a consumer does, and tell of it or make the test; does the event count? */
-static bool consume(struct shared *s, const struct twheel_entry *entry, __u64 interval)
-{
-	__u32 periods = entry->overruns + 1;
-	__u64 next = 0;
-	bool counts;
-
-	if (!(entry->flags & TWHEEL_EVENT_LAST))
-		next = entry->deadline + periods * interval;
-	counts = claim(s, entry, next);
-	if (counts)
-		arm_counted(s, entry->id, periods);
-	else
-		want_looked_at(s, entry->id, wanted(s, entry->id));
-	return counts;
-}
-
 /* Expirations until the one that says that it is the last; 0 if none does. */
-static unsigned int ring_expirations(struct shared *s, __u64 interval, unsigned int most)
-{
-	struct twheel_entry entry;
-	unsigned int nr = 0;
-
-	while (nr <= most && ring_next(s, &entry, 2000)) {
-		if (!consume(s, &entry, interval))
-			continue;
-		nr += 1 + entry.overruns;
-		if (entry.flags & TWHEEL_EVENT_LAST)
-			return nr;
-	}
-	return 0;
-}
-
 static unsigned int read_expirations(struct shared *s, unsigned int most)
 {
 	struct twheel_event ev;
@@ -516,47 +433,12 @@ static unsigned int read_expirations(struct shared *s, unsigned int most)
 	return 0;
 }
 
-TEST_F(count, run_out_in_a_ring_a_store_arms_once)
-{
-	struct twheel_entry entry;
-	__u64 deadline;
-	int i;
-
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
-	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 5 * MSEC, 3));
-	EXPECT_EQ(3, ring_expirations(&self->s, 5 * MSEC, 10));
-	for (i = 0; i < 3; i++) {
-		deadline = now_ns() + 10 * MSEC;
-		ASSERT_LE(0, want(&self->s, 7, deadline));
-		ASSERT_TRUE(ring_next(&self->s, &entry, NEVER_MS));
-		EXPECT_EQ(deadline, entry.deadline);
-		EXPECT_EQ(TWHEEL_EVENT_LAST, entry.flags);
-		EXPECT_TRUE(consume(&self->s, &entry, 5 * MSEC));
-		EXPECT_FALSE(ring_next(&self->s, &entry, 50));
-	}
-}
-
-TEST_F(count, run_out_in_a_ring_a_store_that_is_found_late_arms_once)
-{
-	struct twheel_entry entry;
-
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
-	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 5 * MSEC, 3));
-	EXPECT_EQ(3, ring_expirations(&self->s, 5 * MSEC, 10));
-	/* By the time that it is found many periods have passed, if it had any. */
-	ASSERT_LE(0, want(&self->s, 7, now_ns() - SEC));
-	ASSERT_TRUE(ring_next(&self->s, &entry, NEVER_MS));
-	EXPECT_EQ(TWHEEL_EVENT_LAST, entry.flags);
-	EXPECT_TRUE(consume(&self->s, &entry, 5 * MSEC));
-	EXPECT_FALSE(ring_next(&self->s, &entry, 50));
-}
-
 TEST_F(count, run_out_late_a_store_arms_once)
 {
 	struct twheel_event ev;
 	__u64 deadline;
 
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 	/* All three are read in one. */
 	deadline = now_ns();
 	ASSERT_EQ(0, arm_every(self->s.fd, 7, deadline, 5 * MSEC, 3));
@@ -581,7 +463,7 @@ TEST_F(count, run_out_period_by_period_a_store_arms_once)
 	__u64 deadline;
 	int i;
 
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 5 * MSEC, 3));
 	EXPECT_EQ(3, read_expirations(&self->s, 10));
 	for (i = 0; i < 3; i++) {
@@ -597,20 +479,9 @@ TEST_F(count, run_out_period_by_period_a_store_arms_once)
 
 TEST_F(count, run_out_a_call_arms_once)
 {
-	struct twheel_entry entry;
 	struct twheel_event ev;
 
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
-	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 5 * MSEC, 3));
-	EXPECT_EQ(3, ring_expirations(&self->s, 5 * MSEC, 10));
-	ASSERT_EQ(0, arm_at(self->s.fd, 7, 1, 0));
-	ASSERT_TRUE(ring_next(&self->s, &entry, NEVER_MS));
-	EXPECT_EQ(TWHEEL_EVENT_LAST, entry.flags);
-	EXPECT_TRUE(consume(&self->s, &entry, 5 * MSEC));
-	EXPECT_FALSE(ring_next(&self->s, &entry, 50));
-	shared_close(&self->s);
-
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 5 * MSEC, 3));
 	EXPECT_EQ(3, read_expirations(&self->s, 10));
 	ASSERT_EQ(0, arm_at(self->s.fd, 7, 1, 0));
@@ -619,55 +490,32 @@ TEST_F(count, run_out_a_call_arms_once)
 	EXPECT_EQ(0, wheel_poll(self->s.fd, 50));
 }
 
-/* An entry that never counted has used up nothing. */
-TEST_F(count, stale_entry_does_not_use_it_up)
-{
-	const __u64 interval = 20 * MSEC;
-	struct twheel_entry entry;
-	__u64 deadline;
-	int i;
-
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
-	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), interval, 2));
-	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
-		/* Moved on before its consumer has come. */
-		deadline = now_ns() + 50 * MSEC;
-		ASSERT_LE(0, want(&self->s, 7, deadline));
-		ASSERT_EQ(1, ring_take(&self->s, &entry));
-		EXPECT_FALSE(consume(&self->s, &entry, interval));
-	}
-	EXPECT_EQ(2, ring_expirations(&self->s, interval, 10));
-}
-
-/* And one that has counted did, though the timer was moved on since. */
-TEST_F(count, entry_that_counted_uses_it_up)
-{
-	const __u64 interval = 20 * MSEC;
-	struct twheel_entry entry;
-
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
-	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), interval, 3));
-	ASSERT_TRUE(ring_next(&self->s, &entry, NEVER_MS));
-	EXPECT_EQ(0, entry.flags & TWHEEL_EVENT_LAST);
-	EXPECT_TRUE(consume(&self->s, &entry, interval));
-	ASSERT_LE(0, want(&self->s, 7, now_ns() + HOUR));
-	ASSERT_LE(0, want(&self->s, 7, now_ns() + 50 * MSEC));
-	EXPECT_EQ(2 - entry.overruns,
-		  ring_expirations(&self->s, interval, 10));
-}
-
+/* An event that never counted has used up nothing. */
 TEST_F(count, stale_event_does_not_use_it_up)
 {
 	struct twheel_event ev;
 
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 20 * MSEC, 2));
 	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
 	ASSERT_LE(0, want(&self->s, 7, now_ns() + HOUR));
 	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
 	ASSERT_LE(0, want(&self->s, 7, now_ns() + MSEC));
 	EXPECT_EQ(2, read_expirations(&self->s, 10));
+}
+
+/* And one that has counted did, though the timer was moved on since. */
+TEST_F(count, event_that_counted_uses_it_up)
+{
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 20 * MSEC, 3));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(0, ev.flags & TWHEEL_EVENT_LAST);
+	ASSERT_LE(0, want(&self->s, 7, now_ns() + HOUR));
+	ASSERT_LE(0, want(&self->s, 7, now_ns() + 50 * MSEC));
+	EXPECT_EQ(2 - ev.overruns, read_expirations(&self->s, 10));
 }
 
 /*
@@ -699,79 +547,10 @@ FIXTURE_TEARDOWN(stale)
 	shared_close(&self->s);
 }
 
-static int epoll_edge(int fd)
-{
-	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
-	int ep = epoll_create1(EPOLL_CLOEXEC);
-
-	return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) ? -1 : ep;
-}
-
-/*
- * So many stale events wait behind a ring that was full, and then one that counts.
- * Who waits for an edge has seen all there were.
- */
-static int ring_with_stale(struct shared *s, unsigned int nr, int *ep)
-{
-	struct twheel_entry entry;
-	unsigned int id;
-	int ret = shared_open(s, MANY, RING, 0);
-
-	*ep = ret ? -1 : epoll_edge(s->fd);
-	for (id = 0; !ret && id < RING + nr; id++)
-		ret = arm_at(s->fd, id, 1, 0);
-	ret = ret ?: arm_at(s->fd, MANY - 1, 1, 0);
-	if (ret)
-		return ret;
-	while (epoll_get(*ep, 0) > 0)
-		;
-	for (id = RING; id < RING + nr; id++)
-		cancel_by_store(s, id);
-	for (id = 0; id < RING; id++)
-		if (!ring_take(s, &entry) || entry.id != id || !claim(s, &entry, 0))
-			return -EIO;
-	return 0;
-}
-
-TEST_F(stale, entries_do_not_hide_one_that_counts_from_a_call)
-{
-	struct twheel_entry entry;
-	int ep;
-
-	ASSERT_EQ(0, ring_with_stale(&self->s, variant->nr, &ep));
-	EXPECT_NE(0, __atomic_load_n(&self->s.ring->waiting, __ATOMIC_ACQUIRE));
-	/* One call, and without a signal, is enough. */
-	ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	ASSERT_NE(self->s.ring->head, self->s.ring->tail)
-		TH_LOG("still waiting: %u", self->s.ring->waiting);
-	EXPECT_EQ(0, __atomic_load_n(&self->s.ring->waiting, __ATOMIC_ACQUIRE));
-	/* Somebody else may wait for it. */
-	EXPECT_LT(0, epoll_get(ep, 2000));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_EQ(MANY - 1, entry.id);
-	EXPECT_TRUE(claim(&self->s, &entry, 0));
-	close(ep);
-}
-
-TEST_F(stale, entries_do_not_hide_one_that_counts_from_poll)
-{
-	struct twheel_entry entry;
-	int ep;
-
-	ASSERT_EQ(0, ring_with_stale(&self->s, variant->nr, &ep));
-	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, 0));
-	/* It does not look for long: then a call has to find the entry. */
-	if (self->s.ring->head == self->s.ring->tail)
-		ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_EQ(MANY - 1, entry.id);
-	close(ep);
-}
-
 static int read_with_stale(struct shared *s, unsigned int nr)
 {
 	unsigned int id;
-	int ret = shared_open(s, MANY, 0, 0);
+	int ret = shared_open(s, MANY, 0);
 
 	for (id = 0; !ret && id < nr; id++)
 		ret = arm_at(s->fd, id, 1, 0);
@@ -811,82 +590,28 @@ TEST_F(stale, events_do_not_hide_one_that_counts_from_poll)
 	EXPECT_EQ(MANY - 1, ev.id);
 }
 
-/*
- * Several consumers of one ring.
- */
-FIXTURE(consumers) {
-	struct shared s;
-};
-
-FIXTURE_SETUP(consumers)
+/* One thread polls and finds the event, so another that sleeps in poll() is woken. */
+TEST(a_poll_that_finds_an_event_wakes_others)
 {
-	ASSERT_EQ(0, shared_open(&self->s, MANY, RING, 0));
-}
-
-FIXTURE_TEARDOWN(consumers)
-{
-	shared_close(&self->s);
-}
-
-/* Who waits for an edge learns of entries, whoever's call has written them. */
-TEST_F(consumers, edge_comes_when_anothers_call_fills_the_ring)
-{
-	int ep = epoll_edge(self->s.fd);
-	struct twheel_entry entry;
-	__u32 id;
-
-	ASSERT_LE(0, ep);
-	for (id = 0; id < RING + 40; id++)
-		ASSERT_EQ(0, arm_at(self->s.fd, id, 1, 0));
-	while (epoll_get(ep, 0) > 0)
-		;
-	for (id = 0; id < RING; id++)
-		ASSERT_EQ(1, ring_take(&self->s, &entry));
-	ASSERT_EQ(0, ring_take(&self->s, &entry));
-	/* Now there are 40 more; somebody else may have slept for long. */
-	ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	EXPECT_EQ(40, self->s.ring->tail - self->s.ring->head);
-	EXPECT_LT(0, epoll_get(ep, 2000));
-	close(ep);
-}
-
-/*
- * One thread calls all the time, and another sleeps in poll(): it is woken, whether
- * softirq or the call has found the timer due.
- */
-TEST_F(consumers, poll_wakes_when_anothers_call_fills_the_ring)
-{
-	struct twheel_entry entry;
+	int fd = wheel_open(O_NONBLOCK);
 	struct caller poller;
-	int i;
+	struct twheel_event ev;
 
-	for (i = 0; i < 50; i++) {
-		poller = (struct caller){ .call = call_poll, .fd = self->s.fd };
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < 50; i++) {
+		poller = (struct caller){ .call = call_poll, .fd = fd };
 		ASSERT_EQ(0, caller_start(&poller));
 		ASSERT_TRUE(caller_asleep(&poller));
-		ASSERT_EQ(0, arm_in(self->s.fd, 1, 3 * MSEC, 0));
-		while (self->s.ring->head == __atomic_load_n(&self->s.ring->tail, __ATOMIC_ACQUIRE))
-			ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
+		ASSERT_EQ(0, arm_in(fd, 1, 3 * MSEC, 0));
+		while (!wheel_poll(fd, 0))
+			;
 		ASSERT_TRUE(caller_done(&poller, 5000))
 			TH_LOG("round %d", i);
 		ASSERT_EQ(0, pthread_join(poller.thread, NULL));
 		EXPECT_EQ(POLLIN | POLLRDNORM, poller.ret);
-		ASSERT_EQ(1, ring_take(&self->s, &entry));
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
+		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
 	}
-}
-
-/* An arm that is due at once is one of these calls, too. */
-TEST_F(consumers, poll_wakes_when_anothers_arm_is_due)
-{
-	struct caller poller = { .call = call_poll, .fd = self->s.fd };
-
-	ASSERT_EQ(0, caller_start(&poller));
-	ASSERT_TRUE(caller_asleep(&poller));
-	ASSERT_EQ(1, want(&self->s, 1, 1));
-	ASSERT_TRUE(caller_done(&poller, NEVER_MS));
-	ASSERT_EQ(0, pthread_join(poller.thread, NULL));
-	EXPECT_EQ(POLLIN | POLLRDNORM, poller.ret);
+	close(fd);
 }
 
 /*
@@ -1082,7 +807,7 @@ TEST(a_private_mapping_of_a_descriptor_for_writing_is_refused)
 	struct shared s;
 	void *p;
 
-	ASSERT_EQ(0, shared_open(&s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&s, CAPACITY, 0));
 	p = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, s.fd, s.setup.words_offset);
 	EXPECT_EQ(MAP_FAILED, p);
 	EXPECT_EQ(EINVAL, errno);

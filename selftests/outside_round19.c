@@ -27,7 +27,7 @@ TEST(an_edge_comes_for_what_a_read_at_once_leaves)
 	struct shared s;
 	ssize_t ret;
 
-	ASSERT_EQ(0, shared_open(&s, STALE + WANTED, 0, 0));
+	ASSERT_EQ(0, shared_open(&s, STALE + WANTED, 0));
 	ASSERT_EQ(0, epoll_ctl(epoll, EPOLL_CTL_ADD, s.fd, &edge));
 	ASSERT_EQ(0, arm_many(s.fd, STALE + WANTED, 1, 0));
 	ASSERT_TRUE(wait_expired(s.fd, STALE + WANTED));

@@ -9,9 +9,8 @@
 
 #define CHUNK		256
 
-/* The most that softirq may do in a visit, and in each span of a millisecond. */
+/* The most that softirq may do in a visit. */
 #define STEP		64
-#define SPAN		MSEC
 
 #define NO_OTHERS	"needs root to be other users"
 
@@ -108,7 +107,7 @@ FIXTURE(stale) {
 
 FIXTURE_SETUP(stale)
 {
-	ASSERT_EQ(0, shared_open(&self->s, CHUNK, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CHUNK, 0));
 }
 
 FIXTURE_TEARDOWN(stale)
@@ -286,71 +285,6 @@ TEST(wheels_of_four_clocks_are_turned_no_more_often_than_those_of_one)
 			close(user[i].fd[k]);
 }
 
-#define RING_WHEELS	16
-/* So few that softirq does not leave them to who reads. */
-#define RING_TIMERS	1000
-
-/* Those that wait; or ~0 if a visit was too long. */
-static __u64 ring_waiting(const struct shared *s)
-{
-	__u64 expired = 0;
-	unsigned int i;
-
-	for (i = 0; i < RING_WHEELS; i++) {
-		struct twheel_stats st;
-
-		if (wheel_stats(s[i].fd, &st) || st.max_pass > STEP)
-			return ~0ULL;
-		expired += st.expired;
-	}
-	return expired;
-}
-
-TEST(softirq_handles_no_more_than_its_budget_stale_entries_included)
-{
-	const __u64 all = RING_WHEELS * RING_TIMERS;
-	struct shared s[RING_WHEELS];
-	__u64 due, left, at, begun = 0, first = 0;
-	unsigned int i, id;
-
-	ASSERT_EQ(0, pin(0));
-	for (i = 0; i < RING_WHEELS; i++) {
-		ASSERT_EQ(0, shared_open(&s[i], 2 * RING_TIMERS, CHUNK, 0));
-		/* A head that is nonsense: to the kernel there is no room. */
-		__atomic_store_n(&s[i].ring->head, 1, __ATOMIC_RELEASE);
-		ASSERT_EQ(0, arm_many(s[i].fd, RING_TIMERS, 1, 0));
-		for (id = 0; id < RING_TIMERS; id++)
-			cancel_by_store(&s[i], id);
-	}
-	/* Softirq comes for these, and not before; the call itself finds no room. */
-	due = now_ns() + SEC;
-	for (i = 0; i < RING_WHEELS; i++)
-		ASSERT_EQ(0, arm_at(s[i].fd, RING_TIMERS, due, 0));
-	ASSERT_EQ(all, ring_waiting(s));
-	for (i = 0; i < RING_WHEELS; i++)
-		__atomic_store_n(&s[i].ring->head, s[i].ring->tail, __ATOMIC_RELEASE);
-	sleep_until(due);
-	do {
-		ASSERT_GE(due + 2 * NEVER_MS * MSEC, now_ns());
-		sleep_until(now_ns() + 5 * MSEC);
-		at = now_ns();
-		left = ring_waiting(s);
-		ASSERT_NE(~0ULL, left);
-		/*
-		 * From the first time that some were gone.  Twice, for the clocks of an
-		 * emulated guest; what does not count them takes four times as many.
-		 */
-		if (begun)
-			ASSERT_GE(2 * ((now_ns() - begun) / SPAN + 4) * STEP, first - left);
-		if (!begun && left < all) {
-			begun = at;
-			first = left;
-		}
-	} while (left > all / 2);
-	for (i = 0; i < RING_WHEELS; i++)
-		shared_close(&s[i]);
-}
-
 /*
  * An arming ends once.
  */
@@ -371,7 +305,7 @@ FIXTURE_VARIANT_ADD(drain, words) { .words = true };
 FIXTURE_SETUP(drain)
 {
 	if (variant->words) {
-		ASSERT_EQ(0, shared_open(&self->s, CHUNK, 0, 0));
+		ASSERT_EQ(0, shared_open(&self->s, CHUNK, 0));
 	} else {
 		self->s.fd = wheel_open(0);
 		ASSERT_LE(0, self->s.fd);

@@ -23,7 +23,7 @@ FIXTURE(drain) {
 FIXTURE_SETUP(drain)
 {
 	self->made = held_open(&self->held);
-	ASSERT_EQ(0, shared_open(&self->s, 256, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, 256, 0));
 }
 
 FIXTURE_TEARDOWN(drain)
@@ -84,7 +84,7 @@ TEST(read_without_waiting_is_bounded)
 	sigemptyset(&storm);
 	sigaddset(&storm, STORM_SIGNAL);
 	ASSERT_EQ(0, pthread_sigmask(SIG_BLOCK, &storm, NULL));
-	ASSERT_EQ(0, shared_open(&s, IDS, 0, 0));
+	ASSERT_EQ(0, shared_open(&s, IDS, 0));
 	ASSERT_EQ(0, arm_many(s.fd, IDS, 1, 0));
 	for (__u32 id = 0; id < IDS - 1; id++)
 		__atomic_store_n(&s.word[id].deadline, now_ns() + HOUR, __ATOMIC_SEQ_CST);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What outsiders found in the forty-third round: searches for an id in a wheel that is full.
- */
+/* Searches for an id in a wheel that is full. */
 #include <signal.h>
 #include <sys/time.h>
 
@@ -13,7 +11,7 @@
 /* A wheel of which each id is armed by a store. */
 static int open_full(struct shared *s, __u64 deadline)
 {
-	int ret = shared_open(s, CAPACITY, 0, 0);
+	int ret = shared_open(s, CAPACITY, 0);
 
 	for (__u32 id = 0; !ret && id < CAPACITY; id++)
 		__atomic_store_n(&s->word[id].deadline, deadline, __ATOMIC_RELAXED);
@@ -93,6 +91,35 @@ TEST(a_signal_ends_a_submit_behind_a_search)
 	/* The others were not begun. */
 	for (int i = 1; i < 2 * PAIRS; i += 2)
 		EXPECT_EQ(i < done ? CAPACITY / 2 + i / 2 : TWHEEL_ID_ANY, ops[i].id);
+	shared_close(&s);
+}
+
+/* An arm without an id finds the one that an operation before it in the batch has made free. */
+TEST(ids_that_become_free_in_a_batch_are_found)
+{
+	enum { NR = 256, STORED = 7 };
+	__u64 far = now_ns() + 3600 * SEC;
+	struct twheel_op ops[NR] = {};
+	struct shared s;
+	__u32 failed;
+
+	ASSERT_EQ(0, shared_open(&s, NR, 0));
+	/* Its call is yet to come. */
+	__atomic_store_n(&s.word[STORED].deadline, far, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < NR; i++)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_ARM, .id = TWHEEL_ID_ANY, .deadline = far,
+		};
+	ASSERT_EQ(NR - 1, wheel_submit(s.fd, ops, NR - 1, &failed));
+	ASSERT_EQ(0, failed);
+	for (int i = 0; i < 3; i++)
+		ops[i] = ops[NR - 1];
+	ops[1] = (struct twheel_op){ .opcode = TWHEEL_OP_CANCEL, .id = STORED };
+	ASSERT_EQ(3, wheel_submit(s.fd, ops, 3, &failed));
+	EXPECT_EQ(-ENOSPC, ops[0].result);
+	EXPECT_EQ(0, ops[1].result);
+	EXPECT_EQ(0, ops[2].result);
+	EXPECT_EQ(STORED, ops[2].id);
 	shared_close(&s);
 }
 

@@ -11,7 +11,7 @@
 /*
  * Quotas.
  */
-static const char * const limits[] = { "max_user_wheels", "max_user_timers", "max_user_ring" };
+static const char * const limits[] = { "max_user_wheels", "max_user_timers" };
 
 FIXTURE(quota) {
 	long long before[ARRAY_SIZE(limits)];
@@ -112,7 +112,7 @@ TEST_F(quota, words_of_a_passed_wheel_count_for_who_uses_it)
 	}
 	ASSERT_EQ(0, child_result(pid));
 	ASSERT_EQ(0, close(more.fd));
-	ASSERT_EQ(0, shared_open(&more, 2 * CHUNK, 0, 0));
+	ASSERT_EQ(0, shared_open(&more, 2 * CHUNK, 0));
 	shared_close(&more);
 	close(s.fd);
 }
@@ -336,63 +336,6 @@ TEST_F(quota, setup_that_fails_gives_back_all)
 	s.setup = (struct twheel_setup){ .capacity = 4 * CHUNK };
 	EXPECT_EQ(0, shared_set_up(&s));
 	close(s.fd);
-}
-
-static int set_up_ring(int fd, __u32 capacity, __u32 entries)
-{
-	struct shared s = {
-		.fd = fd,
-		.setup = {
-			.capacity	= capacity,
-			.delivery	= TWHEEL_DELIVER_RING,
-			.ring_entries	= entries,
-		},
-	};
-
-	return shared_set_up(&s);
-}
-
-TEST_F(quota, rings_count_and_come_back)
-{
-	struct twheel_features f = {};
-	int a = wheel_open(0), b = wheel_open(0);
-	pid_t pid;
-
-	if (!self->made)
-		SKIP(return, "needs root to set limits");
-	ASSERT_LE(0, a);
-	ASSERT_LE(0, b);
-	ASSERT_EQ(0, wheel_ioctl(a, TWHEEL_IOC_FEATURES, &f));
-	EXPECT_EQ(self->before[2], f.max_user_ring);
-	ASSERT_EQ(0, set_limit("max_user_ring", 1024));
-	ASSERT_EQ(0, wheel_ioctl(a, TWHEEL_IOC_FEATURES, &f));
-	EXPECT_EQ(1024, f.max_user_ring);
-
-	EXPECT_EQ(-EDQUOT, set_up_ring(a, CHUNK, 2048));
-	EXPECT_EQ(0, set_up_ring(a, CHUNK, 1024));
-	EXPECT_EQ(-EBUSY, set_up_ring(a, CHUNK, 256));
-	EXPECT_EQ(-EDQUOT, set_up_ring(b, CHUNK, 256));
-	close(a);
-	/* The entries fit and the timers do not: these must not stay counted. */
-	ASSERT_EQ(0, set_limit("max_user_timers", CHUNK));
-	EXPECT_EQ(-EDQUOT, set_up_ring(b, 2 * CHUNK, 1024));
-	EXPECT_EQ(0, set_up_ring(b, CHUNK, 1024));
-	close(b);
-	/* For who sets it up, whoever has opened it. */
-	b = wheel_open(0);
-	ASSERT_LE(0, b);
-	pid = fork();
-	if (!pid) {
-		be(ALICE);
-		CHILD_CHECK(!set_up_ring(b, CHUNK, 1024));
-		_exit(0);
-	}
-	ASSERT_EQ(0, child_result(pid));
-	a = wheel_open(0);
-	ASSERT_LE(0, a);
-	EXPECT_EQ(0, set_up_ring(a, CHUNK, 1024));
-	close(a);
-	close(b);
 }
 
 /* A user namespace does not make many users of one. */
@@ -763,7 +706,7 @@ TEST_F(trim, leaves_words)
 	struct twheel_event ev;
 	struct shared s;
 
-	ASSERT_EQ(0, shared_open(&s, 4 * CHUNK, 0, 0));
+	ASSERT_EQ(0, shared_open(&s, 4 * CHUNK, 0));
 	ASSERT_EQ(1, want(&s, 7, deadline));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(s.fd, 7));
 	EXPECT_EQ(0, trim(s.fd));

@@ -19,16 +19,9 @@ FIXTURE(race) {
 	struct race r;
 };
 
-FIXTURE_VARIANT(race) {
-	__u32 ring_entries;
-};
-
-FIXTURE_VARIANT_ADD(race, read) { .ring_entries = 0 };
-FIXTURE_VARIANT_ADD(race, ring) { .ring_entries = 256 };
-
 FIXTURE_SETUP(race)
 {
-	ASSERT_EQ(0, race_open(&self->r, variant->ring_entries, 0));
+	ASSERT_EQ(0, race_open(&self->r, 0));
 }
 
 FIXTURE_TEARDOWN(race)
@@ -80,16 +73,9 @@ FIXTURE(hostile) {
 	pid_t pid;
 };
 
-FIXTURE_VARIANT(hostile) {
-	__u32 ring_entries;
-};
-
-FIXTURE_VARIANT_ADD(hostile, read) { .ring_entries = 0 };
-FIXTURE_VARIANT_ADD(hostile, ring) { .ring_entries = 256 };
-
 FIXTURE_SETUP(hostile)
 {
-	ASSERT_EQ(0, shared_open(&self->s, 1000000, variant->ring_entries, TICK));
+	ASSERT_EQ(0, shared_open(&self->s, 1000000, TICK));
 	self->victim = wheel_open(O_NONBLOCK);
 	ASSERT_LE(0, self->victim);
 	self->pid = 0;
@@ -104,7 +90,7 @@ FIXTURE_TEARDOWN(hostile)
 /* Anything, anywhere, for ever. */
 static void scribble(struct shared *s)
 {
-	__u64 state = 0x9e3779b97f4a7c15ULL, *ring = (__u64 *)s->ring;
+	__u64 state = 0x9e3779b97f4a7c15ULL;
 	__u32 calls = 0;
 
 	for (;;) {
@@ -126,10 +112,6 @@ static void scribble(struct shared *s)
 			s->word[id].promise = value;
 		else
 			s->word[id].deadline = value;
-		if (ring && !(r >> 41 & 63))
-			ring[(r >> 20) % (ring_size(s) / sizeof(*ring))] = value;
-		if (ring && !(r >> 47 & 63))
-			s->ring->head = r >> 32;
 		if (!(++calls & 15))
 			arm_stored(s, id);
 	}
@@ -138,7 +120,7 @@ static void scribble(struct shared *s)
 TEST_F(hostile, scribbled_words_harm_nobody)
 {
 	struct twheel_stats stats;
-	struct twheel_entry entry;
+	struct twheel_event ev;
 	__u64 worst = worst_beside(scribble, &self->s, self->victim);
 
 	EXPECT_GT(LATE, worst)
@@ -150,28 +132,12 @@ TEST_F(hostile, scribbled_words_harm_nobody)
 	/* Who follows the rules from here on has a wheel that works. */
 	for (__u32 id = 0; id < self->s.capacity; id++)
 		cancel_by_store(&self->s, id);
-	if (self->s.ring) {
-		self->s.ring->head = self->s.ring->tail;
-		while (!wheel_submit(self->s.fd, NULL, 0, NULL) &&
-		       self->s.ring->head != self->s.ring->tail)
-			self->s.ring->head = self->s.ring->tail;
-	}
 	/* The promises are scribbled over, too; a call writes them anew. */
 	__atomic_store_n(&self->s.word[7].deadline, now_ns() + MSEC, __ATOMIC_SEQ_CST);
 	ASSERT_EQ(0, arm_stored(&self->s, 7));
 	/* Timers that were wanted a moment ago are looked at still, and let go. */
-	if (!self->s.ring) {
-		struct twheel_event ev;
-
-		ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
-		EXPECT_EQ(7, ev.id);
-		return;
-	}
-	/* With many stale events in front, poll may say so before it has found one. */
-	do {
-		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
-	} while (!ring_take(&self->s, &entry) || !claim(&self->s, &entry, 0));
-	EXPECT_EQ(7, entry.id);
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(7, ev.id);
 }
 
 /* With enough of them unread, softirq would do no more for the wheel. */
@@ -179,12 +145,8 @@ static void throw_events_away(const struct shared *s)
 {
 	struct twheel_event ev[64];
 
-	if (s->ring)
-		__atomic_store_n(&s->ring->head, __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE),
-				 __ATOMIC_RELEASE);
-	else
-		while (wheel_read(s->fd, ev, ARRAY_SIZE(ev)) == ARRAY_SIZE(ev))
-			;
+	while (wheel_read(s->fd, ev, ARRAY_SIZE(ev)) == ARRAY_SIZE(ev))
+		;
 }
 
 /* Each look is bought with a store. */

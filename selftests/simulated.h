@@ -18,14 +18,15 @@
 
 /*
  * What expiry.c gives a CPU.  An hrtimer is set no sooner than MIN_GAP from now, and it
- * is all wheels' on that CPU.  In a SPAN there are MAX_PASS tokens: a timer costs one, and
- * a visit to a wheel VISIT more.  RESERVE of them are for users who come later in the
- * span; of several wheels that one user has due, each gets TURN timers in a visit.
+ * is all wheels' on that CPU.  In a SPAN there are MAX_PASS tokens: a timer costs one, a
+ * visit to a wheel VISIT more, and a wake-up WAKE.  RESERVE of them are for users who come
+ * later in the span; of several wheels that one user has due, each gets TURN timers in a visit.
  */
 #define MIN_GAP		(10 * USEC)
 #define SPAN		(250 * USEC)
 #define MAX_PASS	64
 #define VISIT		2
+#define WAKE		2
 #define RESERVE		16
 #define TURN		4
 /* So many timers of one wheel, if no other is due. */

@@ -63,7 +63,6 @@ TEST_F(wheel, stats_tell_lateness)
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_LE(300 * MSEC - s.max_late, s.oldest + 200 * MSEC);
 	EXPECT_GE(now_ns() - due, s.oldest);
-	EXPECT_EQ(0, s.in_ring);
 	ASSERT_EQ(3, collect(self->fd, ev, 3));
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_EQ(5, s.delivered);

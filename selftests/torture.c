@@ -11,7 +11,7 @@
  *
  *	calls	threads arm, move and cancel, one by one and in batches, list and
  *		drain; others, and another process, read, poll or wait in epoll
- *	race	threads store into words and take events, read or from the ring
+ *	race	threads store into words and read events
  *	heirs	daemons with words are killed anywhere, and have a successor
  *	lone	has one timer at a time, so that no other's wake-up helps it
  *	idle	has timers, none of which is due
@@ -783,7 +783,7 @@ static void be_race(__u64 seed)
 	int ret;
 
 	NEED(r);
-	ret = race_open(r, seed & 1 ? 256 : 0, seed);
+	ret = race_open(r, seed);
 	if (ret == -EDQUOT) {
 		count(&tally->refused, 1);
 		return;
@@ -807,7 +807,7 @@ static void be_race(__u64 seed)
 static void be_heirs(__u64 seed)
 {
 	struct shared s;
-	int ret = shared_open(&s, 1 << 14, seed & 1 ? 256 : 0, TICK), status;
+	int ret = shared_open(&s, 1 << 14, TICK), status;
 	pid_t pid;
 
 	if (ret == -EDQUOT) {

@@ -330,7 +330,7 @@ TEST_F(trace, look)
 	struct twheel_event ev;
 	const char *line;
 
-	ASSERT_EQ(0, shared_open(s, 256, 0, 0));
+	ASSERT_EQ(0, shared_open(s, 256, 0));
 	number = number_of(s->fd);
 	base = (now_ns() / MSEC + 40) * MSEC;
 	for (int i = 0; i < 4; i++)
@@ -376,7 +376,7 @@ TEST_F(trace, look_at_a_lone_timer)
 	__u64 base, number, limit;
 	const char *line;
 
-	ASSERT_EQ(0, shared_open(s, 256, 0, 0));
+	ASSERT_EQ(0, shared_open(s, 256, 0));
 	number = number_of(s->fd);
 	base = (now_ns() / MSEC + 40) * MSEC + MSEC / 2;
 	ASSERT_EQ(1, want(s, 9, base));
@@ -408,7 +408,7 @@ TEST_F(trace, stale)
 	struct twheel_event ev;
 	const char *line;
 
-	ASSERT_EQ(0, shared_open(s, 256, 0, 0));
+	ASSERT_EQ(0, shared_open(s, 256, 0));
 	number = number_of(s->fd);
 	base = now_ns() + 10 * MSEC;
 	ASSERT_EQ(1, want(s, 5, base));

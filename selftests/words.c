@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Words and the event ring: timers that are armed, moved and cancelled by a store.
+ * Words: timers that are armed, moved and cancelled by a store.
  */
 #include "words_test.h"
 
 #define CAPACITY	1024
-#define RING		256
 #define WORDS_SIZE	(CAPACITY * sizeof(struct twheel_word))
 #define PAGE		4096
 
@@ -15,7 +14,7 @@ FIXTURE(words) {
 
 FIXTURE_SETUP(words)
 {
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 }
 
 FIXTURE_TEARDOWN(words)
@@ -29,10 +28,8 @@ TEST_F(words, are_there)
 	__u32 id;
 
 	ASSERT_EQ(0, wheel_ioctl(self->s.fd, TWHEEL_IOC_FEATURES, &f));
-	EXPECT_EQ(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING,
-		  f.features & (TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING));
+	EXPECT_TRUE(f.features & TWHEEL_FEATURE_WORDS);
 	EXPECT_NE(0, self->s.setup.words_offset);
-	EXPECT_EQ(0, self->s.setup.ring_offset);
 	for (id = 0; id < CAPACITY; id++)
 		ASSERT_EQ(0, self->s.word[id].deadline | self->s.word[id].promise);
 }
@@ -61,9 +58,6 @@ TEST_F(words, refused_mappings)
 		EXPECT_EQ(bad[i].error, errno) TH_LOG("mapping %d", i);
 	}
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->s.fd, 0));
-	EXPECT_EQ(EINVAL, errno);
-	/* There is no ring. */
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->s.fd, 0x20000000));
 	EXPECT_EQ(EINVAL, errno);
 	/* Nor can they be made executable later, or longer. */
 	EXPECT_EQ(-1, mprotect(self->s.word, PAGE, PROT_READ | PROT_EXEC));
@@ -172,32 +166,23 @@ TEST_F(words, a_range_of_ids)
 	}
 }
 
-TEST_F(words, ranges_and_rings_that_make_no_sense)
+TEST_F(words, ranges_that_make_no_sense)
 {
-	static const struct {
-		struct twheel_setup setup;
-		int error;
-	} bad[] = {
-		{ { .words_first = CAPACITY }, ERANGE },
-		{ { .words_first = ~0U }, ERANGE },
-		{ { .words_nr = CAPACITY + 1 }, ERANGE },
-		{ { .words_first = 256, .words_nr = ~0U }, ERANGE },
-		{ { .ring_entries = 256 }, EINVAL },
-		/* An event counts by its word, so that each id needs one. */
-		{ { .delivery = TWHEEL_DELIVER_RING, .words_first = 256 }, EINVAL },
-		{ { .delivery = TWHEEL_DELIVER_RING, .words_nr = 256 }, EINVAL },
-		{ { .delivery = TWHEEL_DELIVER_RING, .ring_entries = TWHEEL_MAX_RING + 1 },
-		  ERANGE },
+	static const struct twheel_setup bad[] = {
+		{ .words_first = CAPACITY },
+		{ .words_first = ~0U },
+		{ .words_nr = CAPACITY + 1 },
+		{ .words_first = 256, .words_nr = ~0U },
 	};
 	int fd = wheel_open(O_NONBLOCK);
 	struct twheel_setup s;
 
 	ASSERT_LE(0, fd);
 	for (int i = 0; i < (int)ARRAY_SIZE(bad); i++) {
-		s = bad[i].setup;
+		s = bad[i];
 		s.flags = TWHEEL_SETUP_WORDS;
 		s.capacity = CAPACITY;
-		EXPECT_EQ(-bad[i].error, set_up(fd, &s)) TH_LOG("setup %d", i);
+		EXPECT_EQ(-ERANGE, set_up(fd, &s)) TH_LOG("setup %d", i);
 	}
 	/* None of these was the one setup that a wheel has. */
 	s = (struct twheel_setup){ .flags = TWHEEL_SETUP_WORDS };
@@ -540,193 +525,6 @@ TEST_F(words, any_number_may_stand_there)
 	EXPECT_EQ(500, ev[0].id);
 	n = list_all(self->s.fd, TWHEEL_IOC_LIST, t, 16);
 	EXPECT_EQ(nr - due, n);
-}
-
-FIXTURE(ring) {
-	struct shared s;
-};
-
-FIXTURE_SETUP(ring)
-{
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
-}
-
-FIXTURE_TEARDOWN(ring)
-{
-	shared_close(&self->s);
-}
-
-TEST_F(ring, is_set_up)
-{
-	struct twheel_setup s = {};
-	struct twheel_event ev;
-
-	ASSERT_EQ(0, wheel_ioctl(self->s.fd, TWHEEL_IOC_GET_SETUP, &s));
-	EXPECT_EQ(TWHEEL_DELIVER_RING, s.delivery);
-	EXPECT_EQ(RING, s.ring_entries);
-	EXPECT_EQ(RING, self->s.ring->entries);
-	EXPECT_EQ(0, self->s.ring->tail | self->s.ring->head | self->s.ring->waiting);
-	EXPECT_EQ(-EOPNOTSUPP, wheel_read(self->s.fd, &ev, 1));
-	EXPECT_EQ(-EOPNOTSUPP, arm_in(self->s.fd, TWHEEL_ID_ANY, HOUR, 0));
-	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
-}
-
-TEST_F(ring, has_what_came_due)
-{
-	__u64 deadline = now_ns() + 10 * MSEC;
-	struct twheel_entry entry;
-
-	ASSERT_EQ(1, want(&self->s, 7, deadline));
-	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_LE(deadline, now_ns());
-	EXPECT_EQ(7, entry.id);
-	EXPECT_EQ(deadline, entry.deadline);
-	EXPECT_EQ(TWHEEL_EVENT_LAST, entry.flags);
-	EXPECT_EQ(0, promise(&self->s, 7));
-	EXPECT_TRUE(claim(&self->s, &entry, 0));
-	EXPECT_FALSE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(0, ring_take(&self->s, &entry));
-	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
-}
-
-TEST_F(ring, an_entry_is_cancelled_by_a_store)
-{
-	struct twheel_entry entry;
-
-	ASSERT_EQ(1, want(&self->s, 7, 1));
-	cancel_by_store(&self->s, 7);
-	ASSERT_EQ(1, want(&self->s, 8, 1));
-	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->s.fd, 8));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_EQ(7, entry.id);
-	EXPECT_FALSE(claim(&self->s, &entry, 0));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_FALSE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(0, ring_take(&self->s, &entry));
-}
-
-TEST_F(ring, full_and_flowing_on)
-{
-	__u64 deadline = now_ns() + 20 * MSEC;
-	unsigned int n = 0, limit = 2000;
-	bool seen[CAPACITY] = {};
-	struct twheel_entry entry;
-	__u32 id;
-
-	for (id = 0; id < CAPACITY; id++)
-		ASSERT_EQ(1, want(&self->s, id, deadline));
-	sleep_until(deadline + MSEC);
-	while (n < CAPACITY && limit) {
-		if (!ring_take(&self->s, &entry)) {
-			limit--;
-			/* Where there is nothing, all of it may wait in the wheel. */
-			if (!__atomic_load_n(&self->s.ring->waiting, __ATOMIC_ACQUIRE))
-				sleep_until(now_ns() + MSEC);
-			ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-			continue;
-		}
-		ASSERT_GT(CAPACITY, entry.id);
-		EXPECT_FALSE(seen[entry.id]);
-		seen[entry.id] = true;
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-		n++;
-	}
-	EXPECT_EQ(CAPACITY, n);
-	EXPECT_EQ(0, self->s.ring->waiting);
-	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
-}
-
-TEST_F(ring, filled_by_one_call)
-{
-	struct twheel_entry entry;
-	__u32 id, n;
-
-	for (id = 0; id < 2 * RING; id++)
-		ASSERT_EQ(1, want(&self->s, id, 1));
-	for (n = 0; ring_take(&self->s, &entry); n++)
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(RING, n);
-	/* In a storm it takes a few. */
-	do {
-		ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	} while (storm_usec && self->s.ring->tail != 2 * RING);
-	EXPECT_EQ(2 * RING, self->s.ring->tail);
-	EXPECT_EQ(0, self->s.ring->waiting);
-}
-
-TEST_F(ring, nothing_is_written_over)
-{
-	static const __u32 heads[] = { 1U << 31, RING + 1, ~0U, RING * 2 };
-	struct twheel_entry entry;
-	__u32 id, n;
-
-	for (id = 0; id < RING + 10; id++)
-		ASSERT_EQ(1, want(&self->s, id, 1));
-	EXPECT_EQ(RING, self->s.ring->tail);
-	EXPECT_EQ(10, self->s.ring->waiting);
-	/* A head that makes no sense is no room. */
-	for (n = 0; n < 4; n++) {
-		self->s.ring->head = heads[n];
-		ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-		EXPECT_EQ(RING, self->s.ring->tail);
-	}
-	self->s.ring->head = 0;
-	for (n = 0; ring_take(&self->s, &entry); n++) {
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-		EXPECT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	}
-	EXPECT_EQ(RING + 10, n);
-}
-
-TEST_F(ring, periods_are_stored_by_the_consumer)
-{
-	__u64 start = now_ns() + 10 * MSEC, next = start;
-	struct twheel_entry entry;
-	int i, last = 0;
-
-	ASSERT_EQ(0, arm_every(self->s.fd, 7, start, 10 * MSEC, 50));
-	for (i = 0; i < 50 && !last; i++) {
-		__u32 overruns;
-
-		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
-		ASSERT_EQ(1, ring_take(&self->s, &entry));
-		EXPECT_EQ(next, entry.deadline);
-		EXPECT_LE(next, now_ns());
-		overruns = entry.overruns;
-		next = entry.deadline + (overruns + 1) * 10 * MSEC;
-		last = entry.flags & TWHEEL_EVENT_LAST;
-		EXPECT_TRUE(claim(&self->s, &entry, last ? 0 : next));
-		EXPECT_EQ(0, arm_counted(&self->s, 7, overruns + 1));
-	}
-	EXPECT_TRUE(last);
-	EXPECT_EQ(start + 50 * 10 * MSEC, next);
-}
-
-TEST_F(ring, is_adopted_with_what_was_not_taken)
-{
-	__u64 deadline = now_ns() + HOUR;
-	struct twheel_entry entry;
-	__u32 id;
-	int n;
-
-	/* One in the ring, one stored and not called for, one pending. */
-	ASSERT_EQ(1, want(&self->s, 1, 1));
-	__atomic_store_n(&self->s.word[2].deadline, 2, __ATOMIC_SEQ_CST);
-	ASSERT_EQ(1, want(&self->s, 3, deadline));
-	/* The entry is lost with who took it, and so was about to. */
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	for (id = n = 0; id < CAPACITY; id++) {
-		if (wanted(&self->s, id) - 1 < promise(&self->s, id) - 1) {
-			ASSERT_EQ(0, arm_stored(&self->s, id));
-			n++;
-		}
-	}
-	EXPECT_EQ(2, n);
-	for (n = 0; ring_take(&self->s, &entry); n++)
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(2, n);
-	EXPECT_EQ(deadline, wanted(&self->s, 3));
 }
 
 TEST_HARNESS_MAIN
