@@ -591,7 +591,7 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.wakeups	 = tw->wakeups,
 		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
 				   (ts->lateness ? sizeof(*ts->lateness) : 0),
-		.next		 = timers_bound(ts, now),
+		.next		 = ts->wheel.filed ? max(timers_next(ts), now) : 0,
 		.storms		 = ts->wheel.storms,
 	};
 	first = ts->wheel.queue[WHEEL_DUE - 1].head;

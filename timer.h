@@ -63,13 +63,6 @@ struct timer {
 /* Not armed; its last event was delivered. */
 #define TIMER_DELIVERED		(~0ULL)
 
-/*
- * A call at the deadline of a timer that seemed to be alone in its tick may be in vain: it was
- * moved or cancelled, or others have joined its tick.  After that so many have to come alone, at
- * their ticks, before there is such a call again.
- */
-#define LONE_DOUBT		16U
-
 /**
  * struct timers_lateness - how late events were, by classes as in struct twheel_stats
  * @late: from their deadlines until they were found
@@ -94,9 +87,6 @@ struct timers_lateness {
  * @now: the time that the owner has passed in last, ns
  * @turned: the wheel's tick at the time that the owner has passed in last.  The wheel
  *	itself may be behind that, by what is due and was not found yet
- * @shared: the tick after the last timers_advance(), in which a timer that is alone waits for it
- * @lone: the soonest deadline of a lone timer at which the owner is to call; KTIME_MAX: none
- * @doubt: so many timers have to come alone before there is another one
  * @news: events have come into the due queue; for the owner to wake who waits for them,
  *	and to clear it
  * @settable: the clock may be set back, to 0 even; for the owner to say, after
@@ -126,9 +116,6 @@ struct timers {
 	u64		shift;
 	u64		now;
 	u64		turned;
-	u64		shared;
-	u64		lone;
-	unsigned int	doubt;
 	struct twheel_word **word;
 	u32		nr_words;
 	bool		news;
@@ -240,15 +227,6 @@ static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int 
 }
 
 /*
- * May a timer with this deadline be due at it, and not at its tick, if it is alone there?  With
- * slack it waits for others that may come, if that makes it later.
- */
-static inline bool may_be_lone(const struct timers *ts, u64 deadline, unsigned int slack)
-{
-	return expiry_of(ts, deadline, slack) == first_tick(ts, deadline);
-}
-
-/*
  * The wheel's tick for one of the clock's, which comes later by what the clock was set back.
  * If it would come after the last one, it does not come: with ticks of 1 ns the clock was
  * set back by centuries then, and again.
@@ -307,62 +285,14 @@ static inline u64 tick_time(const struct timers *ts, u64 tick)
 }
 
 /**
- * timers_next_tick() - when timers_advance() must be called, if all timers wait for their ticks
- * @ts: the timers
- *
- * Return: ns; KTIME_MAX: never; 0: at once.
- */
-static inline u64 timers_next_tick(const struct timers *ts)
-{
-	return tick_time(ts, wheel_next(&ts->wheel));
-}
-
-/*
- * The deadline of the timer that comes out of the wheel next, if it has its tick to itself and is
- * not to wait for that; or @next, which is when its tick comes.
- */
-static inline u64 deadline_of_lone(const struct timers *ts, u64 next)
-{
-	u32 id = next < KTIME_MAX ? wheel_lone(&ts->wheel) : WHEEL_NIL;
-	const struct timer *t;
-
-	if (id == WHEEL_NIL)
-		return next;
-	t = timer_of(ts, id);
-	/* Not if it was moved later, or was filed before the clock was set back. */
-	return may_be_lone(ts, t->deadline, t->slack) &&
-	       shifted(ts, first_tick(ts, t->deadline)) == wheel_next(&ts->wheel) ?
-	       t->deadline : next;
-}
-
-/**
  * timers_next() - when timers_advance() must be called
  * @ts: the timers
  *
- * A timer that has its tick to itself does not wait for it: nobody is woken less often for that.
- * But it does in the tick after a call of timers_advance(), so that there is no more than one
- * such call in a tick, however many timers are armed for less than that one after the other; and
- * for a while after a call in vain (LONE_DOUBT).
- *
  * Return: ns; KTIME_MAX: never; 0: at once.
  */
-static inline u64 timers_next(struct timers *ts)
+static inline u64 timers_next(const struct timers *ts)
 {
-	u64 next = timers_next_tick(ts), lone;
-
-	if (next == KTIME_MAX) {
-		/* No timer is left, but the owner's hrtimer is set for the lone one, and fires. */
-		if (ts->lone - ts->now < ts->tick)
-			ts->doubt = LONE_DOUBT;
-		ts->lone = KTIME_MAX;
-		return next;
-	}
-	if (ts->doubt || wheel_next(&ts->wheel) <= ts->shared)
-		return next;
-	lone = deadline_of_lone(ts, next);
-	if (lone < next)
-		ts->lone = min(ts->lone, lone);
-	return lone;
+	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
 /* States */

@@ -67,7 +67,6 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 	ts->reciprocal = tick > 1 ? div64_u64(~0ULL, tick) : ~0ULL;
 	ts->fresh = capacity;
 	ts->turned = ticks_of(ts, now);
-	ts->lone = KTIME_MAX;
 	wheel_init(&ts->wheel, capacity, levels, slots,
 		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->turned);
 }
@@ -108,8 +107,6 @@ static u64 wheel_time(struct timers *ts, u64 now)
 	if (unlikely(tick < at)) {
 		ts->shift += at - tick;
 		ts->wheel.look = words_look;
-		ts->shared = at;
-		ts->lone = KTIME_MAX;
 		tick = at;
 	}
 	ts->turned = tick;
@@ -961,86 +958,6 @@ TWHEEL_PART bool timers_behind(struct timers *ts, u64 now)
 	return timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, wheel_time(ts, now));
 }
 
-/* For who traces: the timer of the next tick was looked at, and goes on by its word. */
-static void trace_let_go(const struct timers *ts, u32 id)
-{
-	const struct wheel *w = &ts->wheel;
-	enum wheel_where where = wheel_where(wheel_node(w, id));
-
-	if (where == WHEEL_FILED)
-		trace_twheel_timer_extend(w, id, ts->turned + 1);
-	else if (where != WHEEL_DUE)
-		trace_twheel_timer_let_go(w, id);
-	trace_twheel_look(w, 1, where == WHEEL_DUE, where == WHEEL_FILED);
-}
-
-/*
- * All that is due by its tick has been found.  If the next tick is one timer's alone, that one
- * need not wait for it: it is due if its deadline has come, and one that was moved later is filed
- * again.  Returns whether there was one.
- */
-static bool take_lone(struct timers *ts, u64 now)
-{
-	struct wheel *w = &ts->wheel;
-	u32 id = wheel_lone(w);
-	struct twheel_word *word;
-	const struct timer *t;
-
-	if (id == WHEEL_NIL || wheel_next(w) != ts->turned + 1)
-		return false;
-	t = timer_of(ts, id);
-	if (deadline_of_lone(ts, timers_next_tick(ts)) > now &&
-	    wheel_node(w, id)->expiry == ts->turned + 1)
-		return false;
-	if (!wheel_take_lone(w, id))
-		return true;
-	word = word_of(ts, id);
-	if (unlikely(word) && word_deadline(word) != t->deadline) {
-		word_let_go(ts, id, word);
-		trace_let_go(ts, id);
-		return true;
-	}
-	timer_due(ts, id, now);
-	if (unlikely(word))
-		word_promise(ts, id, word);
-	return true;
-}
-
-/* Was a call at the deadline of a lone timer worth it?  Not if it has found none. */
-static void judge_lone(struct timers *ts, u64 now, u32 found)
-{
-	if (now >= ts->lone && !found)
-		ts->doubt = LONE_DOUBT;
-	else if (ts->doubt && found == 1)
-		ts->doubt--;
-	if (now >= ts->lone)
-		ts->lone = KTIME_MAX;
-}
-
-/**
- * timers_bound() - when the next timer comes due, or a time before that
- * @ts: the timers
- * @now: ns
- *
- * Return: ns, not before @now; 0: no timer is filed.
- */
-TWHEEL_PART u64 timers_bound(struct timers *ts, u64 now)
-{
-	u64 tick;
-
-	if (!ts->wheel.filed)
-		return 0;
-	/* A slot that is half brought down says nothing of the timers that are left in it. */
-	if (timers_heavy(ts))
-		return now;
-	/* A level may still tell of a timer that was cancelled, beside one that is alone now. */
-	do {
-		tick = wheel_next(&ts->wheel);
-		wheel_settle(&ts->wheel, tick);
-	} while (wheel_next(&ts->wheel) != tick);
-	return max(deadline_of_lone(ts, timers_next_tick(ts)), now);
-}
-
 /**
  * timers_advance() - find timers that are due, and bring others down
  * @ts: the timers
@@ -1061,12 +978,5 @@ TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int
 		ts->fired += timers_expired(ts) - expired;
 		ts->news = true;
 	}
-	if (!done)
-		wheel_settle(&ts->wheel, ts->wheel.at + 1);
-	if (done < budget) {
-		done += take_lone(ts, now);
-		judge_lone(ts, now, timers_expired(ts) - expired);
-	}
-	ts->shared = max(ts->shared, ts->turned + 1);
 	return done;
 }

@@ -72,7 +72,6 @@ static inline bool timers_heavy(const struct timers *ts)
 }
 
 TWHEEL_PART bool timers_behind(struct timers *ts, u64 now);
-TWHEEL_PART u64 timers_bound(struct timers *ts, u64 now);
 
 /* Fetch the timer of an operation; any id will do. */
 static __always_inline void timers_prefetch(const struct timers *ts, u32 id)

@@ -6,8 +6,7 @@
  * The parts that know no device call these with what they know, and only here a wheel gets the
  * number that fdinfo tells: the fields are filled in by code that is compiled into twheel.c.
  * A tracepoint that nobody listens to is one nop, and its fields are not computed.  Only a look
- * counts what it files again, and looks at what became of a lone timer, whether or not anybody
- * listens.  Without TWHEEL_DEVICE there are none: functions that do nothing stand in their place.
+ * counts what it files again, whether or not anybody listens.  Without TWHEEL_DEVICE there are none: functions that do nothing stand in their place.
  *
  * They are called with the wheel's lock held, or the CPU's, and read no more than that protects,
  * and no memory that is shared with a program.

@@ -71,7 +71,7 @@ TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock 
 static bool twheel_behind(const struct twheel *tw, u64 now)
 {
 	lockdep_assert_held(&tw->lock);
-	return timers_next_tick(&tw->timers) <= now || timers_heavy(&tw->timers);
+	return timers_next(&tw->timers) <= now || timers_heavy(&tw->timers);
 }
 
 /* How long softirq does not turn the wheel yet, because of events that nobody reads. ns. */
@@ -93,13 +93,6 @@ static u64 twheel_pause(const struct twheel *tw)
 static u64 twheel_next(struct twheel *tw, u64 now, enum twheel_clock *clock)
 {
 	u64 next = timers_next(&tw->timers), wait = 0;
-
-	/*
-	 * A timer may get its tick to itself when its deadline has passed already.  Then it comes
-	 * with the tick, like those that share one.
-	 */
-	if (next <= now)
-		next = timers_next_tick(&tw->timers);
 
 	if (tw->closing)
 		return KTIME_MAX;

@@ -307,9 +307,6 @@ TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				       unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
-TWHEEL_PART void wheel_settle(struct wheel *w, u64 tick);
-TWHEEL_PART u32 wheel_lone(const struct wheel *w);
-TWHEEL_PART bool wheel_take_lone(struct wheel *w, u32 id);
 
 /* Is there memory for this timer? */
 static inline bool wheel_has(const struct wheel *w, u32 id)

@@ -178,10 +178,8 @@ struct twheel_features {
  *	new time, at once.  Back: they wait until the clock reaches their
  *	deadlines again, also those armed with a relative one, and those whose
  *	event waits to be read.
- * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due when the first tick at
- *	or past its deadline begins, together with all others of that tick.  If there are none,
- *	it is due at its deadline, as far as the wheel can tell at a glance, but not in the
- *	tick behind one in which something else was due.  Never before
+ * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or after its
+ *	deadline
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
  *	is not more.  What is further off than the levels reach goes round the
@@ -438,7 +436,7 @@ struct twheel_list {
  * @wakeups: times that readers and pollers were to be woken, should there be any
  * @memory: bytes of kernel memory the wheel holds, all in
  * @next: none of the timers that @pending counts is due before that, ns of the wheel's clock;
- *	0: there is none
+ *	at most one empty wake-up too early; 0: there is none
  * @storms: ticks at which more than 64 timers came due, as far as they were found in time: what
  *	is late comes in runs of several ticks, and some are not noticed.  Timers that were due when
  *	they were armed make none
