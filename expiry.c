@@ -251,20 +251,6 @@ TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_cloc
 }
 
 /**
- * expiry_due() - is a wheel queued for a time that has passed?
- * @entry: of the wheel; in a line, or in none
- *
- * Return: true: softirq is about to turn it; false.
- *
- * Context: the wheel's lock is held.
- */
-TWHEEL_PART bool expiry_due(const struct expiry_entry *entry)
-{
-	lockdep_assert_held(entry->lock);
-	return entry->line && entry->expires <= clock_now(entry->line->expirer->clock);
-}
-
-/**
  * expiry_queue() - have a wheel turned at a time, on this CPU
  * @entry: of the wheel; in a line, or in none
  * @user: owner of the wheel; has shares

@@ -69,8 +69,7 @@ struct expiry_share {
  * @expires: when it wants to be turned, by the clock of @line; @lock
  * @lock: the wheel's; constant
  * @turn: turns the wheel through at most @budget timers, and says how many timers and
- *	events it handled, and whether to wake.  Called in softirq context, or for
- *	softirq by who holds @lock, with @lock
+ *	events it handled, and whether to wake.  Called in softirq context with @lock
  *	held and the entry in no line; it may queue the entry again.  Constant
  * @wake: wakes who waits for events; called after that, without @lock.  Constant
  * @kref: the owner's, until the entry is in no line for good, and one of each visit
@@ -92,7 +91,6 @@ TWHEEL_PART void expiry_init(void);
 TWHEEL_PART void expiry_exit(void);
 
 TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void);
-TWHEEL_PART bool expiry_due(const struct expiry_entry *entry);
 TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
 			      u64 expires);
 TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,

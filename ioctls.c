@@ -75,7 +75,7 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 			if (!ret && !ops[i].deadline)
 				need.searched = 0;
 		}
-		twheel_end(tw, now, twheel_deliver(tw));
+		twheel_end(tw, now);
 		if (i == nr || (i && task_sigpending(current)))
 			break;
 		ret = memory_grow(tw, &need);
@@ -112,7 +112,7 @@ static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
 		if (chosen & BIT_ULL(i) && !ops[i].result)
 			timers_cancel(&tw->timers, &op);
 	}
-	twheel_end(tw, now, twheel_deliver(tw));
+	twheel_end(tw, now);
 }
 
 static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
@@ -276,7 +276,7 @@ static unsigned int twheel_drain_end(struct twheel *tw, const struct twheel_time
 
 	timers_undrain(&tw->timers, records + told, nr - told, claim, now);
 	count = timers_drained(&tw->timers, records, told, claim);
-	twheel_end(tw, now, twheel_deliver(tw));
+	twheel_end(tw, now);
 	return count;
 }
 

@@ -125,7 +125,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	init_waitqueue_head(&tw->wait);
 	tw->entry.lock = &tw->lock;
 	tw->entry.turn = twheel_turn;
-	tw->entry.wake = twheel_turned;
+	tw->entry.wake = twheel_wake;
 	tw->entry.free = twheel_free;
 	kref_init(&tw->entry.kref);
 	timerqueue_init(&tw->entry.node);

@@ -28,18 +28,11 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	for a bounded time
  * @timers: the timers; @lock
  * @closing: nothing is to be queued any more; @lock
- * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
- *	one; @lock
- * @vain: softirq's last visit found no event, because of timers that are not due any more, and
- *	there are others to be looked at; @lock
- * @untold: events have come for which nobody was woken yet; @lock
  * @interrupts: times that softirq turned the wheel, or a call did in its place; @lock
  * @idle_interrupts: those that had nothing to tell; @lock
  * @steps: times that a caller did; @lock
  * @max_pass: most timers handled in one visit of softirq; @lock
  * @wakeups: wake-ups; @lock
- * @turned: when softirq turned the wheel last and left it with so many events unread that it
- *	pauses, monotonic ns; @lock
  * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
  * @grow: only one adds memory, sets up or takes over; taken before @lock
@@ -59,15 +52,11 @@ struct twheel {
 	raw_spinlock_t		lock;		/* see above */
 	struct timers		timers;
 	bool			closing;
-	bool			sought;
-	bool			vain;
-	bool			untold;
 	u64			interrupts;
 	u64			idle_interrupts;
 	u64			steps;
 	u64			max_pass;
 	u64			wakeups;
-	u64			turned;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
 	struct mutex		grow;		/* before @lock */
