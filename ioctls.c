@@ -375,7 +375,6 @@ static s64 caller_offset(const struct twheel *tw)
 	case TWHEEL_BOOTTIME:
 		return tw->offset - timens_offset(clock_ids[tw->clock]);
 	case TWHEEL_REALTIME:
-	case TWHEEL_TAI:
 		break;
 	}
 	return 0;

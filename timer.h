@@ -89,8 +89,7 @@ struct timers_lateness {
  *	itself may be behind that, by what is due and was not found yet
  * @news: events have come into the due queue; for the owner to wake who waits for them,
  *	and to clear it
- * @settable: the clock may be set back, to 0 even; for the owner to say, after
- *	timers_setup()
+ * @settable: the clock may be set; written by the owner after timers_setup()
  * @word: the pages of words, WORDS_PER_PAGE to each; NULL until there are some
  * @nr_words: pages of words
  * @fresh: ids from here on are the pool's when they are free; those below are
@@ -422,25 +421,23 @@ static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 }
 
 /*
- * Does a timer need a level that is not there yet?  It may need it now, or for a later
- * period, or when its clock is set back.  All of them are added before it is armed,
- * because later nobody can wait for memory.
+ * Does a timer need a level that is not there yet, now or for a later period?  Levels are added
+ * before it is armed: later nobody can wait for memory.
  */
 static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
 				 u64 interval, unsigned int slack, u64 now)
 {
 	const struct wheel *w = &ts->wheel;
-	u64 period = 0;
+	u64 period;
 
 	if (expiry && wheel_level_missing(w, level))
 		return true;
 	if (interval) {
 		interval = add_times(interval, slack_decode(slack) * ts->tick);
 		period = file_tick(ts, add_times(now, interval), 0) + 1;
-		if (wheel_level_missing(w, wheel_level(w, period)))
-			return true;
+		return wheel_level_missing(w, wheel_level(w, period));
 	}
-	return ts->settable && wheel_reach_missing(w, max(expiry, period));
+	return false;
 }
 
 #endif /* TWHEEL_TIMER_H */

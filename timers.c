@@ -128,13 +128,10 @@ static enum twheel_state timer_state(const struct timers *ts, u32 id)
 		return unlikely(wheel_node(&ts->wheel, id)->expiry <= ts->turned) &&
 		       tick_passed(ts, t->deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 							      : TWHEEL_STATE_PENDING;
-	/*
-	 * Its event waits, or a read holds it, or a drain holds the timer, which then may not be
-	 * due yet.  Nor is it when the clock was set back since.
-	 */
+	/* Its event waits, or a read holds it; or a drain holds the timer, perhaps before it is due. */
 	if (timer_has_deadline(t))
-		return wheel_node(&ts->wheel, id)->expiry == WHEEL_NEVER ||
-		       t->deadline > ts->now ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED;
+		return wheel_node(&ts->wheel, id)->expiry == WHEEL_NEVER ? TWHEEL_STATE_PENDING
+									 : TWHEEL_STATE_EXPIRED;
 	return t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
 }
 
@@ -264,11 +261,11 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 
 	/* A plain one-shot, as nearly all of them are, can have no other fault. */
 	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
-	      op->interval | op->slack) && op->id < ts->wheel.capacity)
+	      op->interval | op->slack) && op->id < ts->wheel.capacity && !ts->settable)
 		return 0;
 	if (op->flags & ~flags)
 		return -EOPNOTSUPP;
-	if (op->reserved)
+	if (op->reserved || (op->flags & TWHEEL_ARM_RELATIVE && ts->settable))
 		return -EINVAL;
 	if (op->flags & TWHEEL_ARM_STORED) {
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
@@ -416,8 +413,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	}
 	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
 		deadline = add_times(now, deadline);
-	/* What is due waits for its deadline again, if the clock is set back. */
-	if (likely(deadline > now) || (ts->settable && deadline)) {
+	if (likely(deadline > now)) {
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
@@ -662,8 +658,8 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
  * timer's interval and count are gone.
  *
  * Return: how many count.  If not all, the next one is stale: its timer was armed or
- * cancelled meanwhile, by a call or a store, or its deadline is to come again, because the
- * clock was set back.  It must not reach the reader; those behind it can be committed still.
+ * cancelled meanwhile, by a call or a store.  It must not reach the reader; those behind it can
+ * be committed still.
  */
 TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
 				       unsigned int nr, u32 claim, u64 now)

@@ -45,7 +45,6 @@ TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock 
 	case TWHEEL_BOOTTIME:
 		return tw->offsets.boottime;
 	case TWHEEL_REALTIME:
-	case TWHEEL_TAI:
 		break;
 	}
 	return 0;

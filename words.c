@@ -102,8 +102,7 @@ TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 de
 	 * It is of an event that waits, or that a read holds.  A drain can hold a timer
 	 * before it is due: WHEEL_NEVER tells of that.
 	 */
-	if (where != WHEEL_FILED && deadline == t->deadline && deadline <= ts->now &&
-	    node->expiry != WHEEL_NEVER)
+	if (where != WHEEL_FILED && deadline == t->deadline && node->expiry != WHEEL_NEVER)
 		return TWHEEL_STATE_EXPIRED;
 	/* It may be filed, drained, or only stored so far: the time tells. */
 	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
@@ -208,13 +207,9 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	}
 	op->generation = t->generation;
 	op->state = word_state(ts, id, deadline);
-	/*
-	 * The wheel will be in time for it, or its event waits, or it is as idle as it was.
-	 * An event does not count if the clock was set back since and the deadline is to come
-	 * again.
-	 */
+	/* The wheel will be in time for it, or its event waits, or it is as idle as it was. */
 	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
-	    deadline ? deadline <= now && t->deadline == deadline : !timer_has_deadline(t)) {
+	    deadline ? t->deadline == deadline : !timer_has_deadline(t)) {
 		/* A daemon that has written over its promise would call for ever. */
 		WRITE_ONCE(word->promise, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;
@@ -311,19 +306,11 @@ TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 
 /* Events */
 
-/*
- * The event of a timer that was taken out of the due queue does not count: the timer goes on
- * by what is wanted now.
- */
+/* Drop the event of a timer that was taken out of the due queue: another deadline is stored. */
 TWHEEL_PART void event_drop(struct timers *ts, u32 id)
 {
-	struct twheel_word *word = word_of(ts, id);
-
 	trace_twheel_timer_stale(&ts->wheel, id);
-	if (word)
-		word_restart(ts, id, word);
-	else
-		timer_resume(ts, id, ts->now);
+	word_restart(ts, id, word_of(ts, id));
 }
 
 /**

@@ -174,10 +174,9 @@ struct twheel_features {
  * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
  * @flags: TWHEEL_SETUP_*
  * @clock: a clock id, if TWHEEL_SETUP_CLOCK is set; else 0: CLOCK_MONOTONIC.
- *	CLOCK_REALTIME and CLOCK_TAI can be set.  Forward: timers are due by the
- *	new time, at once.  Back: they wait until the clock reaches their
- *	deadlines again, also those armed with a relative one, and those whose
- *	event waits to be read.
+ *	CLOCK_REALTIME may be set.  Forward: timers are due by the new time, at once.
+ *	Back: pending timers wait until the clock reaches their deadlines; what has expired
+ *	stays expired, as with timerfd.
  * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or after its
  *	deadline
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
@@ -302,7 +301,10 @@ struct twheel_op {
 #define TWHEEL_OP_ARM		1U
 #define TWHEEL_OP_CANCEL	2U
 
-/* @deadline is counted from now. */
+/*
+ * @deadline is counted from now.  Not on a wheel of CLOCK_REALTIME (EINVAL): add the duration to its
+ * reading of the clock, or use CLOCK_MONOTONIC, which is not set.
+ */
 #define TWHEEL_ARM_RELATIVE	(1U << 0)
 /* Only if the timer is not armed (EEXIST). */
 #define TWHEEL_ARM_NEW		(1U << 1)
@@ -364,8 +366,7 @@ struct twheel_submit {
  *
  * All but what GET takes in is out.  Of a timer that is not armed only id,
  * generation and state are told, the rest is 0.  Of a timer with a word the deadline
- * there counts.  If the clock is set back to before its deadline a timer is pending again,
- * with a word or without.
+ * there counts.
  */
 struct twheel_timer {
 	__u32		id;
@@ -417,13 +418,13 @@ struct twheel_list {
  * @pending: timers armed and not yet due; with words, those too that were
  *	cancelled by a store and not looked at since
  * @expired: events that were found and wait to be read; until somebody polls or reads, those
- *	too that a store has made stale, or whose clock was set back.  More may be due: the
+ *	too that a store has made stale.  More may be due: the
  *	wheel does not look for them while many wait.  What a read, list or drain holds while it
  *	copies is in none of the two
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
  * @fired: expirations found due; one that waits may be found once more, when a store has moved
- *	it to another time that has passed, or when the clock is set back
+ *	it to another time that has passed
  * @delivered: events handed out by read
  * @overruns: periods counted in these events
  * @moves: times that a timer was brought down a level, or filed again
