@@ -4,9 +4,7 @@
  *
  * Whatever a stranger can make long gives way and looks at signals after each
  * step, and has done something for good in each.  But an arm that is to move a timer with a
- * word begins anew when a store comes between: then it is the store that was done.  And the first
- * operation of a call, an arm without an id, searches to the end, because half a search is for
- * nothing; a signal ends a submit before an operation behind that which has to wait or search.
+ * word begins anew when a store comes between: then it is the store that was done.
  */
 #include <linux/capability.h>
 #include <linux/nospec.h>
@@ -71,9 +69,6 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 			if (ret == -EAGAIN)
 				break;
 			ops[i].result = ret;
-			/* What was cancelled is free now, and the search may have passed it. */
-			if (!ret && !ops[i].deadline)
-				need.searched = 0;
 		}
 		twheel_end(tw, now);
 		if (i == nr || (i && task_sigpending(current)))
@@ -83,36 +78,6 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 			ops[i++].result = ret;
 	}
 	return i;
-}
-
-/* Which of the operations leave the id to the kernel, as bits. */
-static u64 chosen_ids(const struct twheel_op *ops, unsigned int nr)
-{
-	u64 chosen = 0;
-
-	static_assert(COPY_MAX <= 64);
-	for (unsigned int i = 0; i < nr; i++)
-		if (ops[i].id == TWHEEL_ID_ANY)
-			chosen |= BIT_ULL(i);
-	return chosen;
-}
-
-/*
- * The daemon could not be told the results of these.  It knows of its own ids,
- * but a timer with an id that the kernel chose would be lost to it.
- */
-static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
-			unsigned int nr, u64 chosen)
-{
-	u64 now = twheel_begin(tw);
-
-	for (unsigned int i = 0; i < nr; i++) {
-		struct twheel_op op = { .id = ops[i].id, .generation = ops[i].generation };
-
-		if (chosen & BIT_ULL(i) && !ops[i].result)
-			timers_cancel(&tw->timers, &op);
-	}
-	twheel_end(tw, now);
 }
 
 static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
@@ -128,12 +93,6 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 static int twheel_arm(struct twheel *tw, union twheel_arg *arg)
 {
 	return twheel_single(tw, &arg->op, TWHEEL_OP_ARM);
-}
-
-/* The caller could not be told which id the kernel has chosen. */
-static void twheel_undo_arm(struct twheel *tw, const union twheel_arg *arg)
-{
-	twheel_undo(tw, &arg->op, 1, 1);
 }
 
 static int twheel_cancel(struct twheel *tw, union twheel_arg *arg)
@@ -201,7 +160,6 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	const size_t size = sizeof(struct twheel_op);
 	struct twheel_op *ops;
 	unsigned int nr, done, told;
-	u64 chosen;
 
 	if (submit->flags)
 		return -EOPNOTSUPP;
@@ -224,12 +182,8 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 			nr = results_writable(array, ops, nr);
 		if (!nr)
 			break;
-		chosen = chosen_ids(ops, nr);
 		done = twheel_do_ops(tw, ops, nr);
 		told = write_results(array, ops, done);
-		/* Only if the array was unmapped meanwhile. */
-		if (unlikely(told < done))
-			twheel_undo(tw, ops + told, done - told, chosen >> told);
 		for (unsigned int i = 0; i < told; i++)
 			submit->failed += ops[i].result < 0;
 		submit->done += told;
@@ -620,14 +574,11 @@ static int twheel_trim(struct twheel *tw, union twheel_arg *arg)
  * @cmd: its number, with the direction and size of this kernel's struct
  * @min_size: of the struct when the call was introduced
  * @run: called without locks; the struct is copied to and fro around it
- * @undo: if the results of a call that has succeeded can't be told; NULL if the caller
- *	knows what was done
  */
 struct twheel_ioctl {
 	unsigned int	cmd;
 	unsigned int	min_size;
 	int		(*run)(struct twheel *tw, union twheel_arg *arg);
-	void		(*undo)(struct twheel *tw, const union twheel_arg *arg);
 };
 
 /* @last: the last field of struct @type when the call was introduced */
@@ -645,7 +596,7 @@ static const struct twheel_ioctl twheel_ioctls[] = {
 	IOCTL(FEATURES,  twheel_features,  twheel_features, reserved),
 	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset),
 	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset),
-	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, .undo = twheel_undo_arm),
+	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result),
 	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result),
 	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns),
 	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
@@ -671,7 +622,6 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 	void __user *user = (void __user *)user_arg;
 	const struct twheel_ioctl *ioctl;
 	union twheel_arg arg = {};
-	bool choice;
 	size_t size;
 	int ret;
 
@@ -695,15 +645,9 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 		/* The part of a newer struct that this kernel does not know stays 0. */
 		return -EFAULT;
 	}
-	choice = ioctl->undo && arg.op.id == TWHEEL_ID_ANY;
 	ret = ioctl->run(tw, &arg);
 	/* Who is interrupted goes on where it was, if only the struct tells where. */
 	if (ret && ret != -ERESTARTSYS)
 		return ret;
-	if (copy_to_user(user, &arg, size)) {
-		if (choice && !ret)
-			ioctl->undo(tw, &arg);
-		return -EFAULT;
-	}
-	return ret;
+	return copy_to_user(user, &arg, size) ? -EFAULT : ret;
 }

@@ -180,7 +180,6 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 	int ret;
 
 	cond_resched();
-	/* A search for an id may take millions of steps, one for each 64 of them. */
 	if (need->what == TIMERS_NEED_NOTHING)
 		return fatal_signal_pending(current) ? -EINTR : 0;
 	ret = memory_begin(tw);

@@ -94,9 +94,6 @@ struct timers_lateness {
  * @nr_words: pages of words
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
- * @search: below this id goes on the search for those that are free again because
- *	a store has cancelled them; 0: from the top
- * @passed: ids that were passed over since the lock was last given up for that
  * @claims: claims made so far; the number of the last one.  A claimed timer keeps it in
  *	its node, as @next
  * @trimmed: the highest generation of all timers whose memory was given back; all new
@@ -120,8 +117,6 @@ struct timers {
 	bool		news;
 	bool		settable;
 	u32		fresh;
-	u32		search;
-	u32		passed;
 	u32		claims;
 	u32		trimmed;
 	u64		arms;
@@ -137,9 +132,8 @@ struct timers {
  * @what: memory for @id; another level; or just another try, with the lock dropped in
  *	between
  * @id: with TIMERS_NEED_CHUNK, for which timer
+ * @passed: ids in use that the caller's arms have passed over under this hold of the lock
  * @few_levels: there is no memory for another level: make do with those that there are
- * @searched: how many ids the caller's arms have looked at since they last found one that
- *	is free; all zeroes to begin
  */
 struct timers_need {
 	enum {
@@ -148,8 +142,8 @@ struct timers_need {
 		TIMERS_NEED_LEVEL,
 	}	what;
 	u32	id;
+	u32	passed;
 	bool	few_levels;
-	u32	searched;
 };
 
 /*

@@ -47,7 +47,7 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
  */
 #define TRIM_GENERATION_MAX	(~0U / 2)
 
-/* Ids in use that are passed over under one hold of the lock, for all arms in it. */
+/* Ids in use that are passed over under one hold of the lock. */
 #define PASS_OVER_MAX	64
 
 /**
@@ -137,110 +137,32 @@ static enum twheel_state timer_state(const struct timers *ts, u32 id)
 
 /* Free ids */
 
-/* Does a timer have a word, and a deadline there? */
-static bool is_wanted(const struct timers *ts, u32 id)
-{
-	const struct twheel_word *word = word_of(ts, id);
-
-	return word && word_deadline(word);
-}
-
 /*
- * Put an id into the pool if it is free.  One that a store has cancelled may still be
- * filed, or have an event that waits: it ends here.
- */
-static bool pool_id(struct timers *ts, u32 id)
-{
-	struct twheel_word *word = word_of(ts, id);
-
-	switch (wheel_where(wheel_node(&ts->wheel, id))) {
-	case WHEEL_POOL:
-		return true;
-	case WHEEL_OUT:
-		if (timer_claimed(ts, id) || state_armed(timer_state(ts, id)))
-			return false;
-		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
-		return true;
-	default:
-		if (!word || word_deadline(word))
-			return false;
-		wheel_unlink(&ts->wheel, id);
-		word_let_go(ts, id, word);
-		return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_POOL;
-	}
-}
-
-/*
- * May another id be passed over under this hold of the lock?  If not, whoever asks is
- * about to give it up.
- */
-static bool may_pass(struct timers *ts, struct timers_need *need)
-{
-	if (ts->passed++ < PASS_OVER_MAX)
-		return true;
-	ts->passed = 0;
-	need->what = TIMERS_NEED_NOTHING;
-	return false;
-}
-
-/*
- * All ids are the pool's, and it is empty.  Only ids with words may be free all the
- * same: nobody was told when a store cancelled them.  Returns 0 if one was found,
- * -EAGAIN to go on, and -ENOSPC if the caller has seen as many as there are.
- */
-static int search_pool(struct timers *ts, struct timers_need *need)
-{
-	const u32 capacity = ts->wheel.capacity;
-
-	while (ts->word && need->searched < capacity) {
-		u32 above = ts->search ? ts->search : capacity;
-		u32 id = above - 1;
-		bool words = ts->word[id / WORDS_PER_PAGE];
-
-		if (!may_pass(ts, need))
-			return -EAGAIN;
-		/* A page without words is one step. */
-		ts->search = words ? id : id & ~(WORDS_PER_PAGE - 1);
-		need->searched += above - ts->search;
-		if (words && pool_id(ts, id))
-			return 0;
-	}
-	return -ENOSPC;
-}
-
-/*
- * Find a free id without taking it.  Returns 0; -ENOSPC, if all are in use; or -EAGAIN, if
- * it needs memory first, or the lock has to be dropped for a moment, as @need says.
+ * Find a free id without taking it.  Return 0; -ENOSPC if all are in use; or -EAGAIN if @need says
+ * what has to be done first.
  */
 static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 {
 	struct wheel_queue *pool = wheel_queue(&ts->wheel, WHEEL_POOL);
 
-	/* A store may have armed one in the pool, though its call has yet to come. */
-	while (pool->head != WHEEL_NIL && is_wanted(ts, pool->head)) {
-		if (!may_pass(ts, need))
-			return -EAGAIN;
-		wheel_unlink(&ts->wheel, pool->head);
-	}
-	while (pool->head == WHEEL_NIL && ts->fresh) {
-		*id = ts->fresh - 1;
-		if (!wheel_has(&ts->wheel, *id)) {
+	while (pool->head == WHEEL_NIL) {
+		if (!ts->fresh)
+			return -ENOSPC;
+		if (!wheel_has(&ts->wheel, ts->fresh - 1)) {
 			need->what = TIMERS_NEED_CHUNK;
-			need->id = *id;
+			need->id = ts->fresh - 1;
 			return -EAGAIN;
 		}
-		if (!may_pass(ts, need))
+		if (need->passed++ == PASS_OVER_MAX) {
+			need->passed = 0;
+			need->what = TIMERS_NEED_NOTHING;
 			return -EAGAIN;
+		}
 		ts->fresh--;
-		pool_id(ts, *id);
+		if (wheel_where(wheel_node(&ts->wheel, ts->fresh)) == WHEEL_OUT &&
+		    !timer_claimed(ts, ts->fresh))
+			wheel_push(&ts->wheel, ts->fresh, WHEEL_POOL, true);
 	}
-	if (pool->head == WHEEL_NIL) {
-		int ret = search_pool(ts, need);
-
-		if (ret)
-			return ret;
-	}
-	need->searched = 0;
 	*id = pool->head;
 	return 0;
 }
@@ -281,6 +203,8 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 	if (op->count && !op->interval)
 		return -EINVAL;
 	if (op->id == TWHEEL_ID_ANY) {
+		if (ts->word)
+			return -EOPNOTSUPP;
 		if (op->flags & TWHEEL_ARM_MOVE || op->generation || !op->deadline)
 			return -EINVAL;
 	} else if (op->id >= ts->wheel.capacity) {
@@ -330,13 +254,6 @@ static int arm_word(struct timers *ts, const struct twheel_op *op, u32 id, u64 d
 	u64 before = 0;
 
 	/* With a word, a timer is armed if there is anything but 0 in it. */
-	if (op->id == TWHEEL_ID_ANY) {
-		if (word_take(word, 0, deadline))
-			return 0;
-		/* Not free any more: another one is. */
-		need->what = TIMERS_NEED_NOTHING;
-		return -EAGAIN;
-	}
 	if (unlikely(op->flags & TWHEEL_ARM_NEW)) {
 		if (!word_take(word, 0, deadline))
 			return -EEXIST;

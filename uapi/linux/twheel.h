@@ -25,8 +25,7 @@
  * A call that fails has changed no timer, but for one case: memory to which the
  * results could be written when the call began, and can't when it ends, because
  * another thread has taken it away.  Then the call has been carried out, and fails
- * with EFAULT; a timer whose id the kernel chose is cancelled again, unless others have
- * got its event or drained it by then.  What an arm has got of the memory that it needs
+ * with EFAULT; LIST tells of a timer whose id the kernel chose.  What an arm has got of the memory that it needs
  * stays with the wheel, also if there is no more.
  */
 
@@ -41,7 +40,9 @@
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
  *            less than one event
- * EOPNOTSUPP an unknown flag or clock: not in this kernel
+ * EOPNOTSUPP an unknown flag or clock: not in this kernel; TWHEEL_ID_ANY on a wheel with
+ *            words: a store may cancel or arm a timer without a call, so the kernel does
+ *            not know which ids are free
  * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range;
  *            TWHEEL_ARM_STORED with TWHEEL_ID_ANY
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
@@ -55,8 +56,7 @@
  *            and it has no word
  * ESTALE     the generation given is not the timer's: it was armed again, or has given
  *            back its memory; not with TWHEEL_ARM_STORED
- * ENOSPC     every id of the wheel is in use; also that of a timer which was cancelled by a
- *            store while a read or a drain holds it
+ * ENOSPC     every id of the wheel is in use
  * EDQUOT     the user's limit on wheels or timers is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call.  A wheel that nobody has tried to use counts for
@@ -78,7 +78,7 @@
 /* The ABI may change until this is 1. */
 #define TWHEEL_ABI		0
 
-/* Every id of a wheel is below its capacity; this one lets the kernel choose. */
+/* Every id of a wheel is below its capacity; this one lets the kernel choose, without words. */
 #define TWHEEL_ID_ANY		0xffffffffU
 
 #define TWHEEL_MAX_CAPACITY	(1U << 24)
