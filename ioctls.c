@@ -195,7 +195,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	return submit->done ? 0 : -EFAULT;
 }
 
-/* Get, where, list and drain */
+/* Get, where and list */
 
 static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 {
@@ -217,60 +217,14 @@ static int twheel_where(struct twheel *tw, union twheel_arg *arg)
 	return ret;
 }
 
-/*
- * Of @nr drained timers, @told have reached the caller.  Returns how many count; if those
- * are less, the one behind them was armed or cancelled meanwhile, and what stands behind
- * that is claimed still.
- */
-static unsigned int twheel_drain_end(struct twheel *tw, const struct twheel_timer *records,
-				     unsigned int nr, unsigned int told, u32 claim)
+static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 {
-	u64 now = twheel_begin(tw);
-	unsigned int count;
-
-	timers_undrain(&tw->timers, records + told, nr - told, claim, now);
-	count = timers_drained(&tw->timers, records, told, claim);
-	twheel_end(tw, now);
-	return count;
-}
-
-/*
- * Hand timers over.  Those of a drain reach the caller before they are cancelled, so that
- * no fault loses one; the place of one that somebody has armed or cancelled in between
- * is taken by those behind it.  Returns how many count; sets @fault to the first that
- * could not be told, or NULL.
- */
-static unsigned int twheel_hand_over(struct twheel *tw, struct twheel_timer __user *array,
-				     struct twheel_timer *records, unsigned int nr, bool drain,
-				     u32 claim, const struct twheel_timer **fault)
-{
-	const size_t size = sizeof(*records);
-	unsigned int done = 0, told, count;
-
-	*fault = NULL;
-	while (nr) {
-		told = copied_in_full(nr, size, copy_to_user(array + done, records, nr * size));
-		if (told < nr)
-			*fault = records + told;
-		count = drain ? twheel_drain_end(tw, records, nr, told, claim) : told;
-		done += count;
-		if (count == told)
-			break;
-		nr = told - count - 1;
-		records += count + 1;
-	}
-	return done;
-}
-
-static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool drain)
-{
+	struct twheel_list *list = &arg->list;
 	struct twheel_timer __user *array = u64_to_user_ptr(list->timers);
 	const size_t size = sizeof(struct twheel_timer);
-	const struct twheel_timer *fault;
 	struct twheel_timer *records;
 	unsigned int nr, told;
 	int ret = 0;
-	u32 claim;
 	bool end;
 
 	if (list->flags)
@@ -288,15 +242,14 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 		twheel_lock(tw);
 		nr = timers_list(&tw->timers, records,
 				 min_t(u32, list->nr - list->done, COPY_MAX),
-				 &list->cursor, drain, twheel_now(tw));
+				 &list->cursor, twheel_now(tw));
 		end = list->cursor == tw->timers.wheel.capacity;
-		claim = tw->timers.claims;
 		twheel_unlock(tw);
-		told = twheel_hand_over(tw, array, records, nr, drain, claim, &fault);
+		told = copied_in_full(nr, size, copy_to_user(array, records, nr * size));
 		list->done += told;
 		array += told;
-		if (fault) {
-			list->cursor = fault->id;
+		if (told < nr) {
+			list->cursor = records[told].id;
 			ret = list->done ? 0 : -EFAULT;
 			break;
 		}
@@ -307,16 +260,6 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 	if (!ret && !list->done && !end)
 		return -ERESTARTSYS;
 	return ret;
-}
-
-static int twheel_list(struct twheel *tw, union twheel_arg *arg)
-{
-	return twheel_enumerate(tw, &arg->list, false);
-}
-
-static int twheel_drain(struct twheel *tw, union twheel_arg *arg)
-{
-	return twheel_enumerate(tw, &arg->list, true);
 }
 
 /* Setup and statistics */
@@ -601,7 +544,6 @@ static const struct twheel_ioctl twheel_ioctls[] = {
 	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns),
 	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
 	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved),
-	IOCTL(DRAIN,	 twheel_drain,	   twheel_list,     reserved),
 	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
 	IOCTL(TRIM,	 twheel_trim,	   twheel_trim,	    freed),
 	IOCTL(WHERE,	 twheel_where,	   twheel_where,    filed),

@@ -16,7 +16,7 @@
  * @op: of _ARM and _CANCEL
  * @submit: of _SUBMIT
  * @timer: of _GET
- * @list: of _LIST and _DRAIN
+ * @list: of _LIST
  * @stats: of _STATS
  * @trim: of _TRIM
  * @where: of _WHERE

@@ -8,13 +8,12 @@
  *	list		deadline		state
  *	filed		its next		pending; expired, if its tick has come
  *	due queue	of its event		expired
- *	none		of what was told	claimed: a read or a drain holds it
+ *	none		of what was told	claimed: a read holds it
  *	none or pool	TIMER_NONE		idle
  *	none or pool	TIMER_DELIVERED		delivered
  *
- * What a claimed timer does not need of its node says more of the claim: its number is
- * @next, and @expiry tells when the event was found, or, with WHEEL_NEVER, that a drain has
- * taken the timer before it was due.
+ * The node of a claimed timer holds the number of the claim in @next, and in @expiry when
+ * the event was found.
  *
  * All of it is inline, because the words and the calls are made of these few steps.  Like wheel.h it has no locks of its own.
  */
@@ -335,7 +334,7 @@ static inline void timer_delivered(struct timers *ts, u32 id, struct timer *t, u
 	lateness_add(lateness->unread, &lateness->max_unread, now - min(now, fired));
 }
 
-/* Is a read or a drain holding it? */
+/* Does a read hold it? */
 static inline bool timer_claimed(const struct timers *ts, u32 id)
 {
 	return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT &&

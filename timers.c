@@ -6,8 +6,7 @@
  * with the lock dropped in between, because a copy may fault and sleep.  A claim lasts
  * as long as nobody touches the timer: an arm or a cancel of a claimed timer takes
  * effect at once, and commit and put back then leave it alone.  So no event is lost to
- * a fault, and none that was cancelled is put back.  A drain claims the timers that it
- * hands over in the same way.
+ * a fault, and none that was cancelled is put back.
  *
  * Free ids: an arm may leave it to the kernel to choose one.  It takes that from the
  * pool; if the pool is empty, from the ids below @fresh, downwards, so that it comes to
@@ -128,10 +127,9 @@ static enum twheel_state timer_state(const struct timers *ts, u32 id)
 		return unlikely(wheel_node(&ts->wheel, id)->expiry <= ts->turned) &&
 		       tick_passed(ts, t->deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 							      : TWHEEL_STATE_PENDING;
-	/* Its event waits, or a read holds it; or a drain holds the timer, perhaps before it is due. */
+	/* Its event waits, or a read holds it. */
 	if (timer_has_deadline(t))
-		return wheel_node(&ts->wheel, id)->expiry == WHEEL_NEVER ? TWHEEL_STATE_PENDING
-									 : TWHEEL_STATE_EXPIRED;
+		return TWHEEL_STATE_EXPIRED;
 	return t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
 }
 
@@ -636,55 +634,12 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 
 /* Enumeration */
 
-/*
- * Tell a drain about a timer and claim it.  While it is claimed the wheel does not come to
- * it, so its word must promise nothing: what is stored from then on takes a call, which
- * voids the claim.  Returns whether the timer is armed; else it is not claimed.
- */
-static bool timer_take(struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
-{
-	struct wheel_node *node = wheel_node(&ts->wheel, id);
-	enum wheel_where where = wheel_where(node);
-	struct twheel_word *word = word_of(ts, id);
-	struct timer *t = timer_of(ts, id);
-
-	if (word && where == WHEEL_FILED) {
-		wheel_unlink(&ts->wheel, id);
-		node->expiry = WHEEL_NEVER;
-		WRITE_ONCE(word->promise, 0);
-		/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
-		smp_mb();
-	}
-	if (!timer_tell(ts, id, now, record)) {
-		if (word && where == WHEEL_FILED)
-			timer_end(ts, id, TIMER_NONE);
-		return false;
-	}
-	if (wheel_where(node) != WHEEL_OUT)
-		wheel_unlink(&ts->wheel, id);
-	if (record->state == TWHEEL_STATE_PENDING) {
-		node->expiry = WHEEL_NEVER;
-	} else if (where != WHEEL_DUE || t->deadline != record->deadline) {
-		/*
-		 * It is due, and was not found yet; or its deadline was only stored so
-		 * far, perhaps over that of an event.  So it is found here.
-		 */
-		node->expiry = now;
-		ts->fired++;
-	}
-	t->deadline = record->deadline;
-	timer_claim(ts, id);
-	return true;
-}
-
 /**
  * timers_list() - tell about armed timers in order of their ids
  * @ts: the timers
  * @records: where to write
  * @nr: how many at the most
  * @cursor: the id to start from; moved on
- * @drain: also claim each, until timers_drained() or timers_undrain(); @claims is the
- *	claim's number
  * @now: ns
  *
  * Passes LIST_MAX ids at the most, armed or not; the end is when @cursor is the capacity.
@@ -692,14 +647,12 @@ static bool timer_take(struct timers *ts, u32 id, u64 now, struct twheel_timer *
  * Return: how many were written.
  */
 TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				     unsigned int nr, u32 *cursor, bool drain,
-				     u64 now)
+				     unsigned int nr, u32 *cursor, u64 now)
 {
 	struct wheel *w = &ts->wheel;
 	unsigned int n = 0;
 	u32 id = *cursor;
 
-	ts->claims += drain;
 	wheel_time(ts, now);
 	for (int passed = 0; passed < LIST_MAX && n < nr && id < w->capacity; passed++) {
 		id = known_id(ts, id);
@@ -707,74 +660,12 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}
-		/* What lies ahead of an id is fetched by the processor itself. */
-		if (drain && id % WHEEL_CHUNK_TIMERS < WHEEL_CHUNK_TIMERS - WHEEL_AHEAD)
-			wheel_prefetch_neighbours(w, id + WHEEL_AHEAD);
 		if (!timer_claimed(ts, id))
-			n += drain ? timer_take(ts, id, now, &records[n])
-				   : timer_tell(ts, id, now, &records[n]);
+			n += timer_tell(ts, id, now, &records[n]);
 		id++;
 	}
 	*cursor = min(id, w->capacity);
 	return n;
-}
-
-/**
- * timers_drained() - drained timers have reached the caller
- * @ts: the timers
- * @records: from timers_list()
- * @nr: how many
- * @claim: the claim's number
- *
- * Return: how many count.  If not all, the next one was armed or cancelled meanwhile, by
- * a call or a store.  It must not reach the caller; those behind it can be told still.
- */
-TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_timer *records,
-					unsigned int nr, u32 claim)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		const struct twheel_timer *r = &records[i];
-		struct twheel_word *word;
-
-		if (!claim_holds(ts, r->id, r->generation, r->deadline, claim))
-			return i;
-		word = word_of(ts, r->id);
-		if (word && !word_take(word, r->deadline, 0)) {
-			event_drop(ts, r->id);
-			return i;
-		}
-		ts->cancels++;
-		trace_twheel_timer_cancel(&ts->wheel, r->id, r->state);
-		timer_end(ts, r->id, TIMER_NONE);
-	}
-	return nr;
-}
-
-/**
- * timers_undrain() - drained timers could not be copied to the caller
- * @ts: the timers, turned to @now
- * @records: from timers_list()
- * @nr: how many
- * @claim: the claim's number
- * @now: ns
- */
-TWHEEL_PART void timers_undrain(struct timers *ts, const struct twheel_timer *records,
-				unsigned int nr, u32 claim, u64 now)
-{
-	while (nr--) {
-		const struct twheel_timer *r = &records[nr];
-		struct twheel_word *word;
-
-		if (!claim_holds(ts, r->id, r->generation, r->deadline, claim))
-			continue;
-		if (r->state == TWHEEL_STATE_EXPIRED)
-			timer_queue(ts, r->id, true);
-		else
-			timer_resume(ts, r->id, now);
-		word = word_of(ts, r->id);
-		if (word)
-			word_promise(ts, r->id, word);
-	}
 }
 
 /* Memory */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The timers of a wheel: what an id means to those who call.  Arm, cancel, ask,
- * list, drain, free ids, and the way of an event from the wheel to its reader.
+ * list, free ids, and the way of an event from the wheel to its reader.
  *
  * Knows the wheel, the words and the structs of the ABI, but no device and no
  * clock: the owner passes the time in.  Like wheel.h it has no locks of its own.
@@ -36,12 +36,7 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 				 unsigned int nr, u32 claim);
 
 TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				     unsigned int nr, u32 *cursor, bool drain,
-				     u64 now);
-TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_timer *records,
-					unsigned int nr, u32 claim);
-TWHEEL_PART void timers_undrain(struct timers *ts, const struct twheel_timer *records,
-				unsigned int nr, u32 claim, u64 now);
+				     unsigned int nr, u32 *cursor, u64 now);
 
 /**
  * struct timers_trim - how far a walk over the memory of all timers has come

@@ -96,7 +96,7 @@ TRACE_EVENT(twheel_timer_arm,
 );
 
 /**
- * twheel_timer_cancel - a call has cancelled a timer that was armed, or has drained it
+ * twheel_timer_cancel - a call has cancelled a timer that was armed
  * @w: the wheel
  * @id: the timer
  * @found: enum twheel_state that was found

@@ -91,20 +91,16 @@ TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word
 /* The state of a timer with a word. */
 TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline)
 {
-	const struct wheel_node *node = wheel_node(&ts->wheel, id);
-	enum wheel_where where = wheel_where(node);
+	enum wheel_where where = wheel_where(wheel_node(&ts->wheel, id));
 	const struct timer *t = timer_of(ts, id);
 
 	if (!deadline)
 		return t->deadline == TIMER_DELIVERED ? TWHEEL_STATE_DELIVERED
 						      : TWHEEL_STATE_IDLE;
-	/*
-	 * It is of an event that waits, or that a read holds.  A drain can hold a timer
-	 * before it is due: WHEEL_NEVER tells of that.
-	 */
-	if (where != WHEEL_FILED && deadline == t->deadline && node->expiry != WHEEL_NEVER)
+	/* It is of an event that waits, or that a read holds. */
+	if (where != WHEEL_FILED && deadline == t->deadline)
 		return TWHEEL_STATE_EXPIRED;
-	/* It may be filed, drained, or only stored so far: the time tells. */
+	/* It may be filed, or only stored so far: the time tells. */
 	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 						   : TWHEEL_STATE_PENDING;
 }

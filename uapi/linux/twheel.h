@@ -18,7 +18,7 @@
  * and 64-bit programs.  The size of a struct is part of its ioctl number, so
  * a struct can grow at its end: an older kernel accepts a longer struct whose
  * unknown tail is zero, a newer kernel takes a shorter one as if the rest were
- * zero.  The records in arrays, of SUBMIT, LIST, DRAIN and read(), have one size each.
+ * zero.  The records in arrays, of SUBMIT, LIST and read(), have one size each.
  * Reserved fields must be 0.  Fields marked "out" are written by the kernel and never
  * read.
  *
@@ -35,7 +35,7 @@
  * ========== ==================================================================
  * ENOTTY     no such ioctl
  * EFAULT     a pointer does not lead to memory of the caller; the cursor of a LIST
- *            or DRAIN has not moved then
+ *            has not moved then
  * E2BIG      the struct is longer than this kernel's and its tail is not zero
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
@@ -67,7 +67,7 @@
  *            word, one by one, because all that it needs is there
  * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
  *            that a few steps have found
- * EINTR      a signal came: before the first event was read; before LIST or DRAIN
+ * EINTR      a signal came: before the first event was read; before LIST
  *            found a timer, whose cursor has moved on all the same; or one that
  *            kills came while SETUP took memory
  * ENODEV     mmap: there are no words with this kernel
@@ -85,7 +85,7 @@
 #define TWHEEL_MAX_LEVELS	16U
 #define TWHEEL_MAX_SLOTS	4096U
 #define TWHEEL_MAX_COUNT	((1U << 23) - 1)
-/* Entries in one submit, list or drain. */
+/* Entries in one submit or list. */
 #define TWHEEL_MAX_BATCH	(1U << 20)
 /* ns; a smaller tick needs CAP_SYS_RESOURCE. */
 #define TWHEEL_MIN_TICK		100000U
@@ -97,7 +97,7 @@
 
 /**
  * enum twheel_state - what becomes of an arming
- * @TWHEEL_STATE_IDLE: not armed: never, or cancelled, or drained
+ * @TWHEEL_STATE_IDLE: not armed: never, or cancelled
  * @TWHEEL_STATE_PENDING: armed, and not due yet: see @tick of struct twheel_setup; with
  *	slack it may be due at a later tick
  * @TWHEEL_STATE_EXPIRED: due, and no read has returned its event
@@ -229,7 +229,7 @@ struct twheel_setup {
 /**
  * struct twheel_word - what a daemon and the kernel share of a timer
  * @deadline: written by the daemon: when the timer is due; 0: not wanted.  The
- *	kernel writes it on behalf of a caller only: arm, cancel, drain, read.
+ *	kernel writes it on behalf of a caller only: arm, cancel, read.
  * @promise: written by the kernel: every deadline at or after this one is looked
  *	at in time.  0: the kernel is not looking.
  *
@@ -351,7 +351,7 @@ struct twheel_submit {
 };
 
 /**
- * struct twheel_timer - all about a timer (TWHEEL_IOC_GET, _LIST, _DRAIN)
+ * struct twheel_timer - all about a timer (TWHEEL_IOC_GET, _LIST)
  * @id: the timer.  GET: in.
  * @generation: of its last arming.  GET: in: if not 0, the one it must have.
  * @state: enum twheel_state
@@ -382,7 +382,7 @@ struct twheel_timer {
 };
 
 /**
- * struct twheel_list - enumerate the armed timers (TWHEEL_IOC_LIST, _DRAIN)
+ * struct twheel_list - enumerate the armed timers (TWHEEL_IOC_LIST)
  * @timers: address of an array of struct twheel_timer to fill
  * @nr: its length, 1 to TWHEEL_MAX_BATCH
  * @timer_size: sizeof(struct twheel_timer)
@@ -391,14 +391,11 @@ struct twheel_timer {
  * @done: out: entries written; 0 means that the end is reached
  * @reserved: 0
  *
- * In order of ids.  A timer whose event a read holds at that moment, or that another drain
- * does, is neither listed nor drained.  A call may return fewer than @nr timers before the
+ * In order of ids.  A timer whose event a read holds at that moment is not listed.  A call may return fewer than @nr timers before the
  * end.  One that a signal ends before it has found a timer fails with EINTR, or is
  * restarted, and has written @cursor all the same: the next goes on from there.
- * DRAIN also cancels each timer that it returns; one that could not be handed
- * over stays armed, and a call that hands over none fails with EFAULT.  It holds up to 64
- * timers while it writes them: one that comes due then, and could not be handed over, is
- * late by as long as that took.
+ * To drain a wheel, list its timers and submit cancels with their generations: what each cancel
+ * found tells whether the timer was pending or expired.
  */
 struct twheel_list {
 	__aligned_u64	timers;
@@ -419,8 +416,8 @@ struct twheel_list {
  *	cancelled by a store and not looked at since
  * @expired: events that were found and wait to be read; until somebody polls or reads, those
  *	too that a store has made stale.  More may be due: the
- *	wheel does not look for them while many wait.  What a read, list or drain holds while it
- *	copies is in none of the two
+ *	wheel does not look for them while many wait.  What a read holds while it copies is in none
+ *	of the two
  * @arms: arms and moves since open
  * @cancels: cancels that found the timer armed
  * @fired: expirations found due; one that waits may be found once more, when a store has moved
@@ -542,9 +539,8 @@ struct twheel_where {
 #define TWHEEL_IOC_GET		_IOWR(TWHEEL_IOC_MAGIC, 0x05, struct twheel_timer)
 #define TWHEEL_IOC_SUBMIT	_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_submit)
 #define TWHEEL_IOC_LIST		_IOWR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_list)
-#define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_list)
-#define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x09, struct twheel_stats)
-#define TWHEEL_IOC_TRIM		_IOR(TWHEEL_IOC_MAGIC, 0x0a, struct twheel_trim)
-#define TWHEEL_IOC_WHERE	_IOWR(TWHEEL_IOC_MAGIC, 0x0b, struct twheel_where)
+#define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_stats)
+#define TWHEEL_IOC_TRIM		_IOR(TWHEEL_IOC_MAGIC, 0x09, struct twheel_trim)
+#define TWHEEL_IOC_WHERE	_IOWR(TWHEEL_IOC_MAGIC, 0x0a, struct twheel_where)
 
 #endif /* _UAPI_LINUX_TWHEEL_H */
