@@ -26,8 +26,6 @@ static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
 static_assert(sizeof(struct twheel_stats) == 544);
-static_assert(sizeof(struct twheel_trim) == 8);
-static_assert(sizeof(struct twheel_where) == 40);
 
 /* Arm, cancel and submit */
 
@@ -195,7 +193,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	return submit->done ? 0 : -EFAULT;
 }
 
-/* Get, where and list */
+/* Get and list */
 
 static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 {
@@ -203,16 +201,6 @@ static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 
 	twheel_lock(tw);
 	ret = timers_get(&tw->timers, &arg->timer, twheel_now(tw));
-	twheel_unlock(tw);
-	return ret;
-}
-
-static int twheel_where(struct twheel *tw, union twheel_arg *arg)
-{
-	int ret;
-
-	twheel_lock(tw);
-	ret = timers_where(&tw->timers, &arg->where);
 	twheel_unlock(tw);
 	return ret;
 }
@@ -305,7 +293,7 @@ static int twheel_features(struct twheel *tw, union twheel_arg *arg)
 		.max_batch	 = TWHEEL_MAX_BATCH,
 		.max_user_timers = users_max_timers(),
 		.max_user_wheels = users_max_wheels(),
-		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_WHERE,
+		.features	 = TWHEEL_FEATURE_WORDS,
 	};
 	return 0;
 }
@@ -504,12 +492,6 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 	return 0;
 }
 
-static int twheel_trim(struct twheel *tw, union twheel_arg *arg)
-{
-	arg->trim.freed = memory_trim(tw);
-	return 0;
-}
-
 /* The table of ioctls */
 
 /**
@@ -545,8 +527,6 @@ static const struct twheel_ioctl twheel_ioctls[] = {
 	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
 	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved),
 	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
-	IOCTL(TRIM,	 twheel_trim,	   twheel_trim,	    freed),
-	IOCTL(WHERE,	 twheel_where,	   twheel_where,    filed),
 };
 
 /**

@@ -250,38 +250,6 @@ TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user, u32 f
 }
 
 /**
- * memory_trim() - give back the memory of timers that are idle
- * @tw: the wheel
- *
- * Only a signal that kills ends it early: who is interrupted often would never get to
- * the end, for there is no cursor to go on from.
- *
- * Return: how many bytes.  Sleeps.
- */
-TWHEEL_PART u64 memory_trim(struct twheel *tw)
-{
-	struct timers_trim trim = {};
-	struct wheel_chunk chunk;
-	u64 freed = 0;
-
-	if (mutex_lock_killable(&tw->grow))
-		return 0;
-	do {
-		twheel_lock(tw);
-		chunk = timers_trim(&tw->timers, &trim);
-		twheel_unlock(tw);
-		if (chunk.node) {
-			wheel_chunk_free(chunk);
-			user_uncharge_timers(tw->user, WHEEL_CHUNK_TIMERS);
-			freed += WHEEL_CHUNK_BYTES;
-		}
-		cond_resched();
-	} while (trim.id < tw->timers.wheel.capacity && !fatal_signal_pending(current));
-	mutex_unlock(&tw->grow);
-	return freed;
-}
-
-/**
  * memory_free() - give all memory of timers back
  * @ts: the timers; nobody else knows them any more
  * @user: who has paid

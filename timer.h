@@ -95,8 +95,6 @@ struct timers_lateness {
  *	left to the daemon until the pool is empty
  * @claims: claims made so far; the number of the last one.  A claimed timer keeps it in
  *	its node, as @next
- * @trimmed: the highest generation of all timers whose memory was given back; all new
- *	ones are higher
  * @arms: arms and moves, counted
  * @cancels: cancels of armed timers, counted
  * @fired: expirations found, counted
@@ -117,7 +115,6 @@ struct timers {
 	bool		settable;
 	u32		fresh;
 	u32		claims;
-	u32		trimmed;
 	u64		arms;
 	u64		cancels;
 	u64		fired;
@@ -355,14 +352,9 @@ static inline void timer_claim(struct timers *ts, u32 id)
 static inline bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 deadline,
 			       u32 claim)
 {
-	const struct wheel_node *node;
-	const struct timer *t;
+	const struct wheel_node *node = wheel_node(&ts->wheel, id);
+	const struct timer *t = timer_of(ts, id);
 
-	/* Cancelled, a timer that was claimed may have lost its memory. */
-	if (!wheel_has(&ts->wheel, id))
-		return false;
-	t = timer_of(ts, id);
-	node = wheel_node(&ts->wheel, id);
 	return t->generation == generation && t->deadline == deadline &&
 	       wheel_where(node) == WHEEL_OUT && node->next == claim;
 }
@@ -396,7 +388,7 @@ static inline void timer_due(struct timers *ts, u32 id, u64 now)
 	wheel_node(&ts->wheel, id)->expiry = now;
 	timer_queue(ts, id, false);
 	ts->fired++;
-	trace_twheel_timer_expire(&ts->wheel, id, now);
+	trace_twheel_timer_expire(&ts->wheel, id, now, 0, now);
 }
 
 /* Let a timer that was taken out of its list wait for its deadline, or be due. */

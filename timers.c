@@ -27,24 +27,8 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
  */
 #define MOVE_COST	21600
 
-/* Timers that are passed under one hold of the lock, to find the slot of one. */
-#define WHERE_MAX	64
-
 /* Ids that a list passes under one hold of the lock. */
 #define LIST_MAX	64
-
-/* Timers that are checked under one hold of the lock, to find memory to give back. */
-#define TRIM_MAX	64
-
-/* How often a chunk is begun anew because timers were armed meanwhile; then it stays. */
-#define TRIM_TRIES	8
-
-/*
- * Timers of a higher generation keep their memory.  Those that get new memory begin at the
- * highest generation that went with the old, and must have as many left again before
- * they come round to what a handle may still name.
- */
-#define TRIM_GENERATION_MAX	(~0U / 2)
 
 /* Ids in use that are passed over under one hold of the lock. */
 #define PASS_OVER_MAX	64
@@ -345,8 +329,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			return ret;
 	}
 	/* From here on nothing fails. */
-	t->generation = max(t->generation, ts->trimmed) + 1;
-	if (!t->generation)
+	if (!++t->generation)
 		t->generation = 1;
 	t->deadline = deadline;
 	if (likely(!keep)) {
@@ -366,12 +349,12 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		if (unlikely(where == WHEEL_DUE || where == WHEEL_POOL))
 			wheel_unlink(w, id);
 		wheel_file(w, id, expiry, level);
-		trace_twheel_timer_arm(w, id, state, now);
+		trace_twheel_timer_arm(w, id, state);
 	} else {
 		if (where != WHEEL_OUT)
 			wheel_unlink(w, id);
 		t->overdue = true;
-		trace_twheel_timer_arm(w, id, state, now);
+		trace_twheel_timer_arm(w, id, state);
 		if (deadline)
 			timer_due(ts, id, now);
 		else
@@ -480,45 +463,6 @@ TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 n
 		return -ESTALE;
 	wheel_time(ts, now);
 	timer_tell(ts, id, now, record);
-	return 0;
-}
-
-/**
- * timers_where() - tell where in the wheel a timer is
- * @ts: the timers
- * @where: names it; filled
- *
- * Return: 0, -ERANGE or -ESTALE.
- */
-TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where)
-{
-	u32 id = where->id, generation = where->generation;
-	const struct wheel_node *node;
-	struct wheel_place place;
-	bool found;
-
-	if (id >= ts->wheel.capacity)
-		return -ERANGE;
-	id = known_id(ts, id);
-	*where = (struct twheel_where){ .id = id };
-	if (!wheel_has(&ts->wheel, id))
-		return generation ? -ESTALE : 0;
-	if (generation && generation != timer_of(ts, id)->generation)
-		return -ESTALE;
-	where->generation = timer_of(ts, id)->generation;
-	node = wheel_node(&ts->wheel, id);
-	if (wheel_where(node) == WHEEL_DUE)
-		where->place = TWHEEL_PLACE_DUE;
-	if (wheel_where(node) != WHEEL_FILED)
-		return 0;
-	found = wheel_find(&ts->wheel, id, WHERE_MAX, &place);
-	where->place = found ? TWHEEL_PLACE_SLOT : TWHEEL_PLACE_BEHIND;
-	where->level = place.level;
-	where->slot = place.slot;
-	where->list = place.list;
-	where->before = place.before;
-	where->front = found ? 0 : place.front;
-	where->filed = tick_time(ts, node->expiry);
 	return 0;
 }
 
@@ -666,73 +610,6 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 	}
 	*cursor = min(id, w->capacity);
 	return n;
-}
-
-/* Memory */
-
-/* Go on with the next chunk, or with this one anew. */
-static void trim_begin(struct timers_trim *trim, u32 id)
-{
-	trim->tries = id == trim->id ? trim->tries + 1 : 0;
-	trim->id = id;
-	trim->step = 0;
-}
-
-/**
- * timers_trim() - find memory of timers that can be given back
- * @ts: the timers
- * @trim: how far the walk over them has come; all zeroes to begin
- *
- * Call it until @trim->id is the capacity, with the lock held around each call; it checks
- * TRIM_MAX timers at the most.  No memory may be added while the walk lasts.
- *
- * A chunk is passed through twice.  First all of its timers must be idle, or it stays.
- * Then they are taken out of the pool; from there on their ids count as never chosen,
- * so that an arm which leaves the id to the kernel finds them as such.  A timer that is
- * armed meanwhile, in whatever chunk, has the chunk begun anew, a few times.
- *
- * Return: a chunk that the wheel has no more, for wheel_chunk_free(); or one
- * without nodes.
- */
-TWHEEL_PART struct wheel_chunk timers_trim(struct timers *ts, struct timers_trim *trim)
-{
-	struct wheel *w = &ts->wheel;
-
-	for (unsigned int n = 0; n < TRIM_MAX && trim->id < w->capacity; n++) {
-		u32 end = min(trim->id + WHEEL_CHUNK_TIMERS, w->capacity);
-		u32 nr = end - trim->id, id = trim->id + trim->step % nr;
-		const struct timer *t;
-
-		if (!wheel_has(w, trim->id) || word_of(ts, trim->id)) {
-			trim_begin(trim, end);
-			continue;
-		}
-		if (!trim->step) {
-			trim->arms = ts->arms;
-			trim->highest = 0;
-		} else if (trim->arms != ts->arms || (trim->step > nr && ts->fresh < end)) {
-			trim_begin(trim, trim->tries < TRIM_TRIES ? trim->id : end);
-			continue;
-		}
-		t = timer_of(ts, id);
-		if (timer_has_deadline(t) || t->generation > TRIM_GENERATION_MAX) {
-			trim_begin(trim, end);
-			continue;
-		}
-		trim->highest = max(trim->highest, t->generation);
-		if (trim->step == nr)
-			ts->fresh = max(ts->fresh, end);
-		if (trim->step >= nr && wheel_where(wheel_node(w, id)) == WHEEL_POOL)
-			wheel_unlink(w, id);
-		if (++trim->step == 2 * nr) {
-			struct wheel_chunk chunk = wheel_remove_chunk(w, id);
-
-			ts->trimmed = max(ts->trimmed, trim->highest);
-			trim_begin(trim, end);
-			return chunk;
-		}
-	}
-	return (struct wheel_chunk){};
 }
 
 /* Turning */

@@ -23,7 +23,6 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need);
 TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op);
 TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now);
-TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where);
 
 /* Events in one claim. */
 #define TIMERS_CLAIM_MAX	64U
@@ -37,25 +36,6 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 
 TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
 				     unsigned int nr, u32 *cursor, u64 now);
-
-/**
- * struct timers_trim - how far a walk over the memory of all timers has come
- * @id: the first of the chunk that the walk is at; 0 to begin, and when it is the
- *	capacity the walk is over
- * @step: within this chunk
- * @tries: how often this chunk was begun anew because timers were armed meanwhile
- * @highest: generation in this chunk
- * @arms: arms of all timers, counted when the chunk was begun
- */
-struct timers_trim {
-	u32	id;
-	u32	step;
-	u32	tries;
-	u32	highest;
-	u64	arms;
-};
-
-TWHEEL_PART struct wheel_chunk timers_trim(struct timers *ts, struct timers_trim *trim);
 
 TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
 TWHEEL_PART void timers_turn(struct timers *ts, u64 now);

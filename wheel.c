@@ -234,23 +234,6 @@ TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chu
 }
 
 /**
- * wheel_remove_chunk() - take the memory for an id and its neighbours from a wheel
- * @w: the wheel
- * @id: one of them, all of which are in no list
- *
- * Return: the chunk, for wheel_chunk_free().
- */
-TWHEEL_PART struct wheel_chunk wheel_remove_chunk(struct wheel *w, u32 id)
-{
-	struct wheel_chunk chunk = w->chunk[id >> WHEEL_CHUNK_SHIFT];
-
-	w->chunk[id >> WHEEL_CHUNK_SHIFT] = (struct wheel_chunk){};
-	w->nr_chunks--;
-	w->memory -= WHEEL_CHUNK_BYTES;
-	return chunk;
-}
-
-/**
  * wheel_timers_held() - for how many timers there is memory
  * @w: the wheel
  *
@@ -500,37 +483,6 @@ TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int 
 	return n;
 }
 
-/**
- * wheel_find() - where a timer is filed
- * @w: the wheel
- * @id: a timer that is filed
- * @most: how many timers that stand before it may be passed
- * @place: filled in
- *
- * Only the first timer of a list knows which list that is.
- *
- * Return: whether that one was reached.  If not, the list is that of @front, and level, slot and
- * list are not known.
- */
-TWHEEL_PART bool wheel_find(const struct wheel *w, u32 id, u32 most, struct wheel_place *place)
-{
-	const struct wheel_node *node = wheel_node(w, id);
-	u32 name;
-
-	*place = (struct wheel_place){ .front = id };
-	for (; !(node->prev & PREV_HEAD); node = wheel_node(w, place->front)) {
-		if (place->before == most)
-			return false;
-		place->before++;
-		place->front = node->prev;
-	}
-	name = node->prev & PREV_ID;
-	place->level = name >> LIST_LEVEL_SHIFT;
-	place->slot = (name >> LIST_PLACE_SHIFT) & w->mask;
-	place->list = name % WHEEL_LISTS;
-	return true;
-}
-
 /* Filing */
 
 /*
@@ -774,7 +726,7 @@ static void note_answer(struct wheel *w, unsigned int l, bool changed)
  */
 static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 {
-	unsigned int nr = batch->nr, later = 0;
+	unsigned int nr = batch->nr;
 
 	w->look(w, batch);
 	batch->nr = 0;
@@ -790,16 +742,11 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 		} else if (expiry != WHEEL_NEVER) {
 			file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
 			w->moves++;
-			later++;
-			if (expiry == filed)
-				trace_twheel_timer_move(w, id, -1, -1);
-			else
-				trace_twheel_timer_extend(w, id, filed);
+			trace_twheel_timer_move(w, id, filed);
 		} else {
-			trace_twheel_timer_let_go(w, id);
+			trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
 		}
 	}
-	trace_twheel_look(w, nr, batch->nr, later);
 }
 
 /* Put a batch at the end of the due queue, and begin a new one. */
@@ -832,7 +779,7 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 		}
 		node->expiry = stamp;
 		node->prev = kind | prev;
-		trace_twheel_timer_expire(w, id, stamp);
+		trace_twheel_timer_expire(w, id, stamp, 0, stamp);
 		prev = id;
 		*link = id;
 		link = &node->next;
@@ -878,7 +825,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 			if (likely(!w->look) || !asks_early(w, level)) {
 				file_timer(w, id, node, expiry, level);
 				w->moves++;
-				trace_twheel_timer_move(w, id, l, place);
+				trace_twheel_timer_move(w, id, expiry);
 				continue;
 			}
 		} else if (likely(!w->look)) {

@@ -196,22 +196,6 @@ struct wheel_batch {
 	unsigned int	nr;
 };
 
-/**
- * struct wheel_place - where in the wheel a filed timer is
- * @level: of its slot
- * @slot: the slot's place in the ring of that level
- * @list: of the slot
- * @before: timers that stand before it in that list
- * @front: the last of these that was passed, or the timer itself
- */
-struct wheel_place {
-	u32	level;
-	u32	slot;
-	u32	list;
-	u32	before;
-	u32	front;
-};
-
 struct wheel;
 
 /**
@@ -291,7 +275,6 @@ TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *direct
 TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void);
 TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk);
 TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk);
-TWHEEL_PART struct wheel_chunk wheel_remove_chunk(struct wheel *w, u32 id);
 TWHEEL_PART u32 wheel_timers_held(const struct wheel *w);
 TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w);
 TWHEEL_PART void wheel_level_free(struct wheel_slot *slots);
@@ -301,7 +284,6 @@ TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int le
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id);
 TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
-TWHEEL_PART bool wheel_find(const struct wheel *w, u32 id, u32 most, struct wheel_place *place);
 
 TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,

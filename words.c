@@ -216,15 +216,15 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	t->overdue = deadline <= now;
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
-		trace_twheel_timer_arm(w, id, op->state, now);
+		trace_twheel_timer_arm(w, id, op->state);
 	} else if (deadline > now) {
 		t->deadline = deadline;
 		wheel_file(w, id, expiry, level);
 		WRITE_ONCE(word->promise, deadline);
-		trace_twheel_timer_arm(w, id, op->state, now);
+		trace_twheel_timer_arm(w, id, op->state);
 	} else {
 		t->deadline = deadline;
-		trace_twheel_timer_arm(w, id, op->state, now);
+		trace_twheel_timer_arm(w, id, op->state);
 		timer_due(ts, id, now);
 		word_promise(ts, id, word);
 	}
@@ -305,7 +305,7 @@ TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 /* Drop the event of a timer that was taken out of the due queue: another deadline is stored. */
 TWHEEL_PART void event_drop(struct timers *ts, u32 id)
 {
-	trace_twheel_timer_stale(&ts->wheel, id);
+	trace_twheel_timer_stale(&ts->wheel, id, TWHEEL_STATE_EXPIRED);
 	word_restart(ts, id, word_of(ts, id));
 }
 

@@ -54,8 +54,7 @@
  * EEXIST     TWHEEL_ARM_NEW, and the timer is armed
  * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed; TWHEEL_ARM_STORED,
  *            and it has no word
- * ESTALE     the generation given is not the timer's: it was armed again, or has given
- *            back its memory; not with TWHEEL_ARM_STORED
+ * ESTALE     the generation given is not the timer's: it was armed again
  * ENOSPC     every id of the wheel is in use
  * EDQUOT     the user's limit on wheels or timers is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
@@ -166,9 +165,8 @@ struct twheel_features {
 	__u32		reserved;
 };
 
-/* Wheels can have words.  There is TWHEEL_IOC_WHERE. */
+/* Wheels can have words. */
 #define TWHEEL_FEATURE_WORDS	(1ULL << 0)
-#define TWHEEL_FEATURE_WHERE	(1ULL << 1)
 
 /**
  * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
@@ -317,8 +315,7 @@ struct twheel_op {
 #define TWHEEL_ARM_STORED	(1U << 3)
 /*
  * The timer keeps its interval, slack, cookie and count, which must be 0 here; one that has
- * none is a one-shot.  What an idle timer keeps goes with its memory, so beside a
- * TWHEEL_IOC_TRIM use it with TWHEEL_ARM_MOVE.  Not with TWHEEL_ID_ANY (EINVAL).
+ * none is a one-shot.  Not with TWHEEL_ID_ANY (EINVAL).
  */
 #define TWHEEL_ARM_KEEP		(1U << 4)
 
@@ -476,58 +473,6 @@ struct twheel_stats {
 	__aligned_u64	unread[TWHEEL_LATE_CLASSES];
 };
 
-/**
- * struct twheel_trim - give memory back (TWHEEL_IOC_TRIM)
- * @freed: out: bytes
- *
- * Frees the memory of timers that are not armed, in chunks of neighbours (256 where pages
- * have 4 KiB) of which none is, without closing the wheel.  With it goes what
- * TWHEEL_ARM_KEEP would keep of them.  Timers with words keep their memory.  Generations go
- * on: no handle of an earlier arming fits a later one.  A signal that kills ends it, and
- * what other threads arm meanwhile may keep chunks that could be freed: call it again.
- */
-struct twheel_trim {
-	__aligned_u64	freed;
-};
-
-/**
- * struct twheel_where - where in the wheel a timer is (TWHEEL_IOC_WHERE)
- * @id: in: the timer
- * @generation: of its last arming.  In: if not 0, the one it must have
- * @place: out: TWHEEL_PLACE_*
- * @level: out: of the slot
- * @slot: out: the slot's place in the ring of that level
- * @list: out: of the slot
- * @before: out: timers that stand before it in that list
- * @front: out: with TWHEEL_PLACE_BEHIND: the timer that stands @before places in front of it
- * @filed: out: by which time it is filed, ns of the wheel's clock: the first tick at or past its
- *	deadline, or of a timer with a word, its promise
- *
- * For people who watch a wheel turn; no program needs it.  What does not apply is 0.  A timer that
- * was moved to later stays in its slot until that is opened, and so @filed may lie behind the slot.
- */
-struct twheel_where {
-	__u32		id;
-	__u32		generation;
-	__u32		place;
-	__u32		level;
-	__u32		slot;
-	__u32		list;
-	__u32		before;
-	__u32		front;
-	__aligned_u64	filed;
-};
-
-/*
- * In no slot: not armed, or held by a read or a drain; in a slot; in a list of a slot, whose
- * first timer is further away than one call looks, so that the place of @front tells which; in
- * the queue of events.
- */
-#define TWHEEL_PLACE_NONE	0U
-#define TWHEEL_PLACE_SLOT	1U
-#define TWHEEL_PLACE_BEHIND	2U
-#define TWHEEL_PLACE_DUE	3U
-
 /* Not in ioctl-number.rst yet; free there as of Linux 7.3. */
 #define TWHEEL_IOC_MAGIC	0xBB
 
@@ -540,7 +485,5 @@ struct twheel_where {
 #define TWHEEL_IOC_SUBMIT	_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_submit)
 #define TWHEEL_IOC_LIST		_IOWR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_list)
 #define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_stats)
-#define TWHEEL_IOC_TRIM		_IOR(TWHEEL_IOC_MAGIC, 0x09, struct twheel_trim)
-#define TWHEEL_IOC_WHERE	_IOWR(TWHEEL_IOC_MAGIC, 0x0a, struct twheel_where)
 
 #endif /* _UAPI_LINUX_TWHEEL_H */
