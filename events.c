@@ -36,10 +36,8 @@ static bool twheel_readable(struct twheel *tw)
 
 		readable = left && timers_expired(ts);
 		unsure = !left || timers_behind(ts, now);
-		if (!readable && (unsure || heavy)) {
+		if (!readable && (unsure || heavy))
 			timers_advance(ts, now, left);
-			tw->steps++;
-		}
 		twheel_end(tw, now);
 		if (readable || !(unsure || heavy))
 			return readable;
@@ -61,7 +59,6 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
 
 	if (behind) {
 		timers_advance(ts, now, WHEEL_STEP);
-		tw->steps++;
 		behind = timers_expired(ts) < enough;
 	}
 	twheel_end(tw, now);

@@ -25,7 +25,7 @@ static_assert(sizeof(struct twheel_op) == 64);
 static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
-static_assert(sizeof(struct twheel_stats) == 544);
+static_assert(sizeof(struct twheel_stats) == 280);
 
 /* Arm, cancel and submit */
 
@@ -451,43 +451,23 @@ free:
  */
 TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 {
-	const struct timers_lateness *lateness;
-	struct timers *ts = &tw->timers;
-	u32 first;
-	u64 now;
+	const struct timers *ts = &tw->timers;
 
 	twheel_lock(tw);
-	now = twheel_now(tw);
 	arg->stats = (struct twheel_stats){
-		.pending	 = ts->wheel.filed,
-		.expired	 = timers_expired(ts),
-		.arms		 = ts->arms,
-		.cancels	 = ts->cancels,
-		.fired		 = ts->fired,
-		.delivered	 = ts->delivered,
-		.overruns	 = ts->overruns,
-		.moves		 = ts->wheel.moves,
-		.cascades	 = ts->wheel.cascades,
-		.interrupts	 = tw->interrupts,
-		.idle_interrupts = tw->idle_interrupts,
-		.steps		 = tw->steps,
-		.max_pass	 = tw->max_pass,
-		.wakeups	 = tw->wakeups,
-		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
-				   (ts->lateness ? sizeof(*ts->lateness) : 0),
-		.next		 = ts->wheel.filed ? max(timers_next(ts), now) : 0,
-		.storms		 = ts->wheel.storms,
+		.pending	= ts->wheel.filed,
+		.expired	= timers_expired(ts),
+		.arms		= ts->arms,
+		.cancels	= ts->cancels,
+		.fired		= ts->fired,
+		.delivered	= ts->delivered,
+		.overruns	= ts->overruns,
+		.interrupts	= tw->interrupts,
+		.memory		= sizeof(*tw) + ts->wheel.memory + words_memory(ts),
+		.next		= ts->wheel.filed ? max(timers_next(ts), twheel_now(tw)) : 0,
+		.max_late	= ts->max_late,
 	};
-	first = ts->wheel.queue[WHEEL_DUE - 1].head;
-	if (first != WHEEL_NIL)
-		arg->stats.oldest = now - min(now, wheel_node(&ts->wheel, first)->expiry);
-	lateness = ts->lateness;
-	if (lateness) {
-		arg->stats.max_late = lateness->max_late;
-		arg->stats.max_unread = lateness->max_unread;
-		memcpy(arg->stats.late, lateness->late, sizeof(lateness->late));
-		memcpy(arg->stats.unread, lateness->unread, sizeof(lateness->unread));
-	}
+	memcpy(arg->stats.late, ts->late, sizeof(ts->late));
 	twheel_unlock(tw);
 	return 0;
 }
@@ -526,7 +506,7 @@ static const struct twheel_ioctl twheel_ioctls[] = {
 	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns),
 	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
 	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved),
-	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
+	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    late),
 };
 
 /**

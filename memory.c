@@ -67,12 +67,10 @@ TWHEEL_PART int memory_begin(struct twheel *tw)
 /**
  * struct supply - memory for a chunk of timers, before the wheel has it
  * @directory: for all chunks, if this is the first
- * @lateness: of their events, likewise
  * @chunk: for the timers
  */
 struct supply {
 	struct wheel_chunk	*directory;
-	struct timers_lateness	*lateness;
 	struct wheel_chunk	chunk;
 };
 
@@ -85,8 +83,7 @@ static int supply_take(struct supply *s, const struct timers *ts, struct twheel_
 		return ret;
 	if (!ts->wheel.chunk) {
 		s->directory = wheel_directory_alloc(&ts->wheel);
-		s->lateness = kzalloc(sizeof(*s->lateness), GFP_CHARGED);
-		if (!s->directory || !s->lateness)
+		if (!s->directory)
 			goto nomem;
 	}
 	s->chunk = wheel_chunk_alloc();
@@ -94,7 +91,6 @@ static int supply_take(struct supply *s, const struct timers *ts, struct twheel_
 		return 0;
 nomem:
 	kvfree(s->directory);
-	kfree(s->lateness);
 	user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
 	return -ENOMEM;
 }
@@ -102,10 +98,8 @@ nomem:
 /* The wheel's own from now on. */
 static void supply_give(const struct supply *s, struct timers *ts, u32 id)
 {
-	if (s->directory) {
+	if (s->directory)
 		wheel_add_directory(&ts->wheel, s->directory);
-		ts->lateness = s->lateness;
-	}
 	wheel_add_chunk(&ts->wheel, id, s->chunk);
 }
 
@@ -260,6 +254,5 @@ TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
 	words_destroy(ts);
-	kfree(ts->lateness);
 	wheel_destroy(&ts->wheel);
 }

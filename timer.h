@@ -41,7 +41,6 @@
  * @generation: of the last arming; 0 before the first
  * @count: expirations left; 0: no limit.  When the last of them has been told, the
  *	interval goes too: the timer is a one-shot until it is armed with another
- * @overdue: armed for a time that had passed: its event is not late by that
  * @slack: in ticks, as slack_encode() packs it
  *
  * 32 bytes, two to a cache line.  With the wheel's 16 that is all there is of
@@ -52,8 +51,7 @@ struct timer {
 	u64	deadline;
 	u64	interval;
 	u32	generation;
-	u32	count : 23;
-	u32	overdue : 1;
+	u32	count : 24;
 	u32	slack : 8;
 };
 
@@ -61,20 +59,6 @@ struct timer {
 #define TIMER_NONE		0ULL
 /* Not armed; its last event was delivered. */
 #define TIMER_DELIVERED		(~0ULL)
-
-/**
- * struct timers_lateness - how late events were, by classes as in struct twheel_stats
- * @late: from their deadlines until they were found
- * @max_late: the most of that, ns
- * @unread: from then until they were delivered
- * @max_unread: the most of that, ns
- */
-struct timers_lateness {
-	u64	late[TWHEEL_LATE_CLASSES];
-	u64	max_late;
-	u64	unread[TWHEEL_LATE_CLASSES];
-	u64	max_unread;
-};
 
 /**
  * struct timers - a wheel and its timers
@@ -100,7 +84,8 @@ struct timers_lateness {
  * @fired: expirations found, counted
  * @delivered: events handed out, counted
  * @overruns: periods counted in these events
- * @lateness: of these events; NULL: it is not kept
+ * @max_late: the latest that one of these events was found, ns after its deadline
+ * @late: of these events, by classes as in struct twheel_stats
  */
 struct timers {
 	struct wheel	wheel;
@@ -120,7 +105,8 @@ struct timers {
 	u64		fired;
 	u64		delivered;
 	u64		overruns;
-	struct timers_lateness *lateness;
+	u64		max_late;
+	u64		late[TWHEEL_LATE_CLASSES];
 };
 
 /**
@@ -302,33 +288,19 @@ static inline void timer_count(struct timer *t, u64 periods)
 		t->interval = 0;
 }
 
-static inline void lateness_add(u64 *classes, u64 *most, u64 ns)
-{
-	unsigned int class = fls64(ns | 1023) - 10;
-
-	classes[min(class, TWHEEL_LATE_CLASSES - 1U)]++;
-	if (unlikely(ns > *most))
-		*most = ns;
-}
-
-/* The event of a timer is delivered: it counts, with its periods and by how late it is. */
-static inline void timer_delivered(struct timers *ts, u32 id, struct timer *t, u64 fired,
+/* The event of a timer is delivered: count it, its periods and its lateness. */
+static inline void timer_delivered(struct timers *ts, u32 id, const struct timer *t, u64 fired,
 				   u64 overruns, u64 now)
 {
-	struct timers_lateness *lateness = ts->lateness;
+	/* If the clock was set back, an event may have been found before its deadline. */
+	u64 late = fired - min(fired, t->deadline);
+	unsigned int class = fls64(late | 1023) - 10;
 
 	trace_twheel_timer_deliver(&ts->wheel, id, fired, overruns, now);
 	ts->delivered++;
 	ts->overruns += overruns;
-	if (!lateness)
-		return;
-	/* A clock that was set back makes no event early. */
-	if (likely(!t->overdue))
-		lateness_add(lateness->late, &lateness->max_late,
-			     fired - min(fired, t->deadline));
-	else
-		t->overdue = false;
-	lateness_add(lateness->unread, &lateness->max_unread, now - min(now, fired));
+	ts->late[min(class, TWHEEL_LATE_CLASSES - 1U)]++;
+	ts->max_late = max(ts->max_late, late);
 }
 
 /* Does a read hold it? */

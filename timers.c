@@ -338,7 +338,6 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		t->count = op->count;
 		t->slack = slack;
 	}
-	t->overdue = false;
 	ts->arms++;
 	op->id = id;
 	op->generation = t->generation;
@@ -353,7 +352,6 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	} else {
 		if (where != WHEEL_OUT)
 			wheel_unlink(w, id);
-		t->overdue = true;
 		trace_twheel_timer_arm(w, id, state);
 		if (deadline)
 			timer_due(ts, id, now);

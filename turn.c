@@ -90,7 +90,6 @@ static bool twheel_take_news(struct twheel *tw)
 
 	lockdep_assert_held(&tw->lock);
 	tw->timers.news = false;
-	tw->wakeups += news;
 	return news;
 }
 
@@ -155,9 +154,6 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 
 	*news = twheel_take_news(tw);
 	tw->interrupts++;
-	tw->max_pass = max_t(u64, tw->max_pass, done);
-	if (!*news)
-		tw->idle_interrupts++;
 	twheel_program(tw, now);
 	return done;
 }

@@ -158,14 +158,6 @@ static int twheel_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static void show_classes(struct seq_file *m, const char *key, const u64 *classes)
-{
-	seq_printf(m, "%s:", key);
-	for (unsigned int i = 0; i < TWHEEL_LATE_CLASSES; i++)
-		seq_printf(m, "%c%llu", i ? ' ' : '\t', classes[i]);
-	seq_putc(m, '\n');
-}
-
 static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 {
 	struct twheel *tw = file->private_data;
@@ -187,21 +179,14 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-fired:\t%llu\n", u.stats.fired);
 	seq_printf(m, "twheel-delivered:\t%llu\n", u.stats.delivered);
 	seq_printf(m, "twheel-overruns:\t%llu\n", u.stats.overruns);
-	seq_printf(m, "twheel-moves:\t%llu\n", u.stats.moves);
-	seq_printf(m, "twheel-cascades:\t%llu\n", u.stats.cascades);
 	seq_printf(m, "twheel-interrupts:\t%llu\n", u.stats.interrupts);
-	seq_printf(m, "twheel-idle-interrupts:\t%llu\n", u.stats.idle_interrupts);
-	seq_printf(m, "twheel-steps:\t%llu\n", u.stats.steps);
-	seq_printf(m, "twheel-max-pass:\t%llu\n", u.stats.max_pass);
-	seq_printf(m, "twheel-wakeups:\t%llu\n", u.stats.wakeups);
 	seq_printf(m, "twheel-memory:\t%llu\n", u.stats.memory);
 	seq_printf(m, "twheel-next-ns:\t%llu\n", u.stats.next);
-	seq_printf(m, "twheel-storms:\t%llu\n", u.stats.storms);
-	seq_printf(m, "twheel-oldest-ns:\t%llu\n", u.stats.oldest);
 	seq_printf(m, "twheel-max-late-ns:\t%llu\n", u.stats.max_late);
-	seq_printf(m, "twheel-max-unread-ns:\t%llu\n", u.stats.max_unread);
-	show_classes(m, "twheel-late", u.stats.late);
-	show_classes(m, "twheel-unread", u.stats.unread);
+	seq_puts(m, "twheel-late:");
+	for (unsigned int i = 0; i < TWHEEL_LATE_CLASSES; i++)
+		seq_printf(m, "%c%llu", i ? ' ' : '\t', u.stats.late[i]);
+	seq_putc(m, '\n');
 }
 
 static const struct file_operations twheel_fops = {

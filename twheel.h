@@ -28,11 +28,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	for a bounded time
  * @timers: the timers; @lock
  * @closing: nothing is to be queued any more; @lock
- * @interrupts: times that softirq turned the wheel, or a call did in its place; @lock
- * @idle_interrupts: those that had nothing to tell; @lock
- * @steps: times that a caller did; @lock
- * @max_pass: most timers handled in one visit of softirq; @lock
- * @wakeups: wake-ups; @lock
+ * @interrupts: times that softirq turned the wheel; @lock
  * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
  * @grow: only one adds memory, sets up or takes over; taken before @lock
@@ -53,10 +49,6 @@ struct twheel {
 	struct timers		timers;
 	bool			closing;
 	u64			interrupts;
-	u64			idle_interrupts;
-	u64			steps;
-	u64			max_pass;
-	u64			wakeups;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
 	struct mutex		grow;		/* before @lock */

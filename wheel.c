@@ -768,15 +768,6 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 		u32 id = batch->id[i];
 		struct wheel_node *node = wheel_node(w, id);
 
-		if (batch->expiry[i] != w->due_tick) {
-			w->due_tick = batch->expiry[i];
-			w->due_nr = 0;
-		}
-		/* What is late comes in runs of several ticks: none counts twice. */
-		if (++w->due_nr == WHEEL_STEP + 1 && w->due_tick > w->storm_tick) {
-			w->storm_tick = w->due_tick;
-			w->storms++;
-		}
 		node->expiry = stamp;
 		node->prev = kind | prev;
 		trace_twheel_timer_expire(w, id, stamp, 0, stamp);

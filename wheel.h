@@ -223,10 +223,6 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @filed: timers in slots
  * @moves: timers filed again, counted
  * @cascades: upper slots opened, counted
- * @due_tick: the tick for which a timer came due last
- * @due_nr: how many have for that one, since another was due
- * @storm_tick: the latest tick for which more than a step's worth came due
- * @storms: such ticks, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
  * @look: asked of timers that come out of a slot, at the latest when they would be due;
@@ -252,10 +248,6 @@ struct wheel {
 	u32			filed;
 	u64			moves;
 	u64			cascades;
-	u64			due_tick;
-	u32			due_nr;
-	u64			storm_tick;
-	u64			storms;
 	struct wheel_queue	queue[2];
 	size_t			memory;
 	wheel_look		*look;

@@ -27,8 +27,6 @@ static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 d
 	u64 expiry = file_tick(ts, deadline, t->slack);
 
 	t->deadline = deadline;
-	/* Whoever stores a deadline sooner than the promise makes a call: the wheel is not late. */
-	t->overdue = deadline <= ts->now;
 	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
 	WRITE_ONCE(word->promise, deadline);
 }
@@ -68,7 +66,6 @@ static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 	} else if (deadline <= ts->now && tick_passed(ts, deadline, timer_of(ts, id)->slack)) {
 		/* That is due as well: who asks for events is not to wait for another tick. */
 		timer_of(ts, id)->deadline = deadline;
-		timer_of(ts, id)->overdue = true;
 		timer_due(ts, id, ts->now);
 		word_promise(ts, id, word);
 	} else {
@@ -132,12 +129,9 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		if (word)
 			t->deadline = word_deadline(word);
 		/* One that nothing has changed is due when it was filed for. */
-		if (t->deadline != before || ts->shift) {
+		if (t->deadline != before || ts->shift)
 			batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
 					   shifted(ts, expiry_of(ts, t->deadline, t->slack));
-			t->overdue = batch->expiry[i] <= w->at &&
-				     word_uncovered(t->deadline, before);
-		}
 		if (!word)
 			continue;
 		promised = batch->expiry[i] > w->at ? t->deadline : 0;
@@ -163,7 +157,6 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 				 * raise its promise again, and that is done once.
 				 */
 				t->deadline = deadline;
-				t->overdue = deadline <= ts->now;
 				batch->expiry[i] = file_tick(ts, deadline, t->slack);
 				WRITE_ONCE(word->promise, deadline);
 			} else if (!filed) {
@@ -213,7 +206,6 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
 		wheel_unlink(w, id);
 	ts->arms++;
-	t->overdue = deadline <= now;
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
 		trace_twheel_timer_arm(w, id, op->state);

@@ -404,49 +404,31 @@ struct twheel_list {
 	__u32		reserved;
 };
 
-/* Classes of how late events were, see struct twheel_stats. */
+/* Classes of lateness, see struct twheel_stats. */
 #define TWHEEL_LATE_CLASSES	24
 
 /**
  * struct twheel_stats - counters of a wheel (TWHEEL_IOC_STATS)
- * @pending: timers armed and not yet due; with words, those too that were
- *	cancelled by a store and not looked at since
- * @expired: events that were found and wait to be read; until somebody polls or reads, those
- *	too that a store has made stale.  More may be due: the
- *	wheel does not look for them while many wait.  What a read holds while it copies is in none
- *	of the two
- * @arms: arms and moves since open
+ * @pending: armed timers that are not due; with words, those too that a store has cancelled and
+ *	the wheel has not looked at since
+ * @expired: events that wait to be read; with words, those too that a store has made stale and no
+ *	poll or read has dropped since.  More timers may be due: with 1,024 events queued only
+ *	read and poll look for them
+ * @arms: arms and moves
  * @cancels: cancels that found the timer armed
- * @fired: expirations found due; one that waits may be found once more, when a store has moved
- *	it to another time that has passed
- * @delivered: events handed out by read
+ * @fired: expirations found due; one that waits is found again when a store has moved it to
+ *	another time that has passed
+ * @delivered: events that read returned
  * @overruns: periods counted in these events
- * @moves: times that a timer was brought down a level, or filed again
- * @cascades: upper slots that were brought down
- * @interrupts: times that softirq turned the wheel, or a call did in its place
- * @idle_interrupts: those that had nothing to tell: no event had come
- * @steps: steps of at most 64 timers that poll and read did in the time of
- *	their callers, for what softirq left
- * @max_pass: most timers handled in one such turn
- * @wakeups: times that readers and pollers were to be woken, should there be any
- * @memory: bytes of kernel memory the wheel holds, all in
- * @next: none of the timers that @pending counts is due before that, ns of the wheel's clock;
- *	at most one empty wake-up too early; 0: there is none
- * @storms: ticks at which more than 64 timers came due, as far as they were found in time: what
- *	is late comes in runs of several ticks, and some are not noticed.  Timers that were due when
- *	they were armed make none
- * @oldest: how long the first of those that @expired counts has waited, ns; 0: none waits.
- *	What a read holds while it copies is left out.  Like what follows by the wheel's clock,
- *	and so wrong by what that was set meanwhile
- * @max_late: the latest that one of the events of @late was found, ns after its deadline
- * @max_unread: the longest that one of those of @unread has waited, ns
- * @late: events that were delivered, by how long after their deadlines they were found.
- *	Class 0 is less than 1,024 ns, class n less than 1,024 << n, and the last one has no
- *	end.  What the tick and the timer's slack allow is counted with it.  Those are left out
- *	whose timers were armed for a time that had passed.  A clock that is set forward makes
- *	them late, and so does a program that leaves 1,024 events unread: of its timers softirq then
- *	finds but 64 a second
- * @unread: events that were delivered, by how long after they were found; likewise
+ * @interrupts: times that softirq turned the wheel
+ * @memory: bytes of kernel memory that the wheel holds
+ * @next: no pending timer is due before this, ns of the wheel's clock; 0: none is pending
+ * @max_late: the latest that an event of @late was found, ns after its deadline
+ * @late: events that read returned, by how long after their deadlines they were found: class 0
+ *	less than 1,024 ns, class n less than 1,024 << n, the last one without end.  That
+ *	includes the tick, the slack, and how long ago a deadline was in the past when armed
+ *
+ * A read that copies events at this moment holds timers that are in neither @pending nor @expired.
  */
 struct twheel_stats {
 	__aligned_u64	pending;
@@ -456,21 +438,11 @@ struct twheel_stats {
 	__aligned_u64	fired;
 	__aligned_u64	delivered;
 	__aligned_u64	overruns;
-	__aligned_u64	moves;
-	__aligned_u64	cascades;
 	__aligned_u64	interrupts;
-	__aligned_u64	idle_interrupts;
-	__aligned_u64	steps;
-	__aligned_u64	max_pass;
-	__aligned_u64	wakeups;
 	__aligned_u64	memory;
 	__aligned_u64	next;
-	__aligned_u64	storms;
-	__aligned_u64	oldest;
 	__aligned_u64	max_late;
-	__aligned_u64	max_unread;
 	__aligned_u64	late[TWHEEL_LATE_CLASSES];
-	__aligned_u64	unread[TWHEEL_LATE_CLASSES];
 };
 
 /* Not in ioctl-number.rst yet; free there as of Linux 7.3. */
