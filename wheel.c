@@ -67,11 +67,6 @@
 #define LIST_LEVEL_SHIFT	16
 #define LIST_PLACE_SHIFT	3
 
-/* Of so many timers that are filed again the owner is asked of one, to see if it pays. */
-#define ASK_ONE_IN		16U
-/* What it answers counts half after half as many answers. */
-#define ANSWERS_MAX		256U
-
 static_assert(sizeof(struct wheel_node) == 16);
 static_assert(sizeof(struct wheel_slot) == 64);
 static_assert(WHEEL_LISTS <= 1 << LIST_PLACE_SHIFT);
@@ -697,30 +692,6 @@ static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
 }
 
 /*
- * Is the owner asked of a timer that comes out of a slot before it is due?  One that has
- * changed is spared the way down, and all others cost a look for nothing at each level.  So
- * one in some is asked of, and the others if a quarter of those asked of had changed.
- */
-static bool asks_early(struct wheel *w, unsigned int l)
-{
-	const struct wheel_level *level = &w->level[min(l, w->nr_levels - 1)];
-
-	return level->changed >= level->asked / 4 || !(++w->unasked % ASK_ONE_IN);
-}
-
-/* The owner was asked early: @changed says whether that was of use. */
-static void note_answer(struct wheel *w, unsigned int l, bool changed)
-{
-	struct wheel_level *level = &w->level[min(l, w->nr_levels - 1)];
-
-	level->changed += changed;
-	if (++level->asked == ANSWERS_MAX) {
-		level->asked /= 2;
-		level->changed /= 2;
-	}
-}
-
-/*
  * Ask the owner of a batch; leaves those in it that are due, in order.  Others
  * are filed again, or let go.
  */
@@ -735,8 +706,6 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 		u32 id = batch->id[i];
 
 		filed = wheel_node(w, id)->expiry;
-		if (filed > w->at)
-			note_answer(w, wheel_level(w, filed), expiry != filed);
 		if (expiry <= w->at) {
 			due_insert(batch, expiry, id);
 		} else if (expiry != WHEEL_NEVER) {
@@ -783,7 +752,8 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 
 /*
  * Take timers out of the open slot of a level, from each list in turn: those
- * that are due or that the owner is asked of go to the batch, the others are filed again.
+ * that are due go to the batch, the others are filed again.  If there is an owner to ask, all
+ * of them go to the batch.
  * Returns how many.
  */
 static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_batch *due,
@@ -810,22 +780,17 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 			prefetch(wheel_node(w, node->next));
 		n++;
 		expiry = node->expiry;
-		if (expiry > w->at) {
-			unsigned int level = wheel_level(w, expiry);
-
-			if (likely(!w->look) || !asks_early(w, level)) {
-				file_timer(w, id, node, expiry, level);
-				w->moves++;
-				trace_twheel_timer_move(w, id, expiry);
-				continue;
-			}
-		} else if (likely(!w->look)) {
+		if (unlikely(w->look)) {
+			node->prev = PREV_OUT;
+			due->id[due->nr] = id;
+			due->expiry[due->nr++] = expiry;
+		} else if (expiry > w->at) {
+			file_timer(w, id, node, expiry, wheel_level(w, expiry));
+			w->moves++;
+			trace_twheel_timer_move(w, id, expiry);
+		} else {
 			due_insert(due, expiry, id);
-			continue;
 		}
-		node->prev = PREV_OUT;
-		due->id[due->nr] = id;
-		due->expiry[due->nr++] = expiry;
 	}
 	w->filed -= n;
 	slot->filed -= n;

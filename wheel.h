@@ -156,9 +156,6 @@ struct wheel_slot {
  *	level below still turns
  * @map: a bit for each slot that holds timers
  * @small_map: @map, when it is small
- * @asked: timers of which the owner was asked before they were filed here from above;
- *	halved from time to time
- * @changed: those of them that belonged elsewhere by then
  */
 struct wheel_level {
 	u64			hand;
@@ -168,8 +165,6 @@ struct wheel_level {
 	struct wheel_slot	*slot;
 	unsigned long		*map;
 	unsigned long		small_map[128 / (8 * sizeof(long))];
-	u32			asked;
-	u32			changed;
 } __aligned(64);
 
 /**
@@ -225,10 +220,8 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @cascades: upper slots opened, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
- * @look: asked of timers that come out of a slot, at the latest when they would be due;
+ * @look: asked of timers that come out of a slot, at each level;
  *	NULL: each is due at the tick that it was filed for
- * @unasked: timers that were filed again before they were due without asking the owner,
- *	counted
  * @end: of each level, the first tick that its ring does not reach; behind the
  *	last level, WHEEL_NEVER
  * @level: the levels, finest first
@@ -251,7 +244,6 @@ struct wheel {
 	struct wheel_queue	queue[2];
 	size_t			memory;
 	wheel_look		*look;
-	u32			unasked;
 	u64			end[WHEEL_MAX_LEVELS + 1];
 	struct wheel_level	level[WHEEL_MAX_LEVELS];
 };
