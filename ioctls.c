@@ -478,35 +478,37 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
  * struct twheel_ioctl - a call
  * @cmd: its number, with the direction and size of this kernel's struct
  * @min_size: of the struct when the call was introduced
+ * @writes: changes the wheel, so the file must be open for writing
  * @run: called without locks; the struct is copied to and fro around it
  */
 struct twheel_ioctl {
 	unsigned int	cmd;
 	unsigned int	min_size;
+	bool		writes;
 	int		(*run)(struct twheel *tw, union twheel_arg *arg);
 };
 
 /* @last: the last field of struct @type when the call was introduced */
-#define IOCTL(name, fn, type, last, ...)				\
+#define IOCTL(name, fn, type, last, changes)				\
 	[_IOC_NR(TWHEEL_IOC_##name)] = {				\
 		.cmd		= TWHEEL_IOC_##name +			\
 				  BUILD_BUG_ON_ZERO(sizeof(struct type) > \
 						    sizeof(union twheel_arg)), \
 		.min_size	= offsetofend(struct type, last),	\
 		.run		= (fn),					\
-		__VA_ARGS__						\
+		.writes		= (changes),				\
 	}
 
 static const struct twheel_ioctl twheel_ioctls[] = {
-	IOCTL(FEATURES,  twheel_features,  twheel_features, reserved),
-	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset),
-	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset),
-	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result),
-	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result),
-	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns),
-	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
-	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved),
-	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    late),
+	IOCTL(FEATURES,  twheel_features,  twheel_features, reserved, false),
+	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset, true),
+	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset, false),
+	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, true),
+	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result, true),
+	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns, false),
+	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved, true),
+	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved, false),
+	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    late, false),
 };
 
 /**
@@ -523,7 +525,7 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 	struct twheel *tw = file->private_data;
 	void __user *user = (void __user *)user_arg;
 	const struct twheel_ioctl *ioctl;
-	union twheel_arg arg = {};
+	union twheel_arg arg;
 	size_t size;
 	int ret;
 
@@ -532,6 +534,8 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 	ioctl = &twheel_ioctls[array_index_nospec(nr, ARRAY_SIZE(twheel_ioctls))];
 	if (_IOC_DIR(cmd) != _IOC_DIR(ioctl->cmd))
 		return -ENOIOCTLCMD;
+	if (ioctl->writes && !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
 	if (user_size < ioctl->min_size)
 		return -EINVAL;
 	size = min(user_size, _IOC_SIZE(ioctl->cmd));

@@ -54,11 +54,9 @@ static vm_fault_t twheel_fault(struct vm_fault *vmf)
 {
 	void *page = twheel_page(vmf->vma->vm_private_data, vmf->pgoff);
 
-	if (!page)
-		return VM_FAULT_SIGBUS;
-	vmf->page = virt_to_page(page);
-	get_page(vmf->page);
-	return 0;
+	/* No struct page is handed out: nothing can pin words beyond the life of the wheel. */
+	return page ? vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(virt_to_page(page)))
+		    : VM_FAULT_SIGBUS;
 }
 
 static const struct vm_operations_struct twheel_vm_ops = {
@@ -91,7 +89,7 @@ static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EPERM;
 	if (!twheel_has_pages(tw, vma->vm_pgoff, vma_pages(vma)))
 		return -EINVAL;
-	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vma->vm_private_data = tw;
 	vma->vm_ops = &twheel_vm_ops;
@@ -210,6 +208,7 @@ static struct miscdevice twheel_misc = {
 
 static int __init twheel_init(void)
 {
+	users_init();
 	expiry_init();
 	return misc_register(&twheel_misc);
 }

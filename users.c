@@ -8,6 +8,7 @@
 #include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -16,13 +17,13 @@
 #include "expiry.h"
 #include "users.h"
 
-static unsigned int max_user_wheels = 1024;
+static unsigned int max_user_wheels = 256;
 module_param(max_user_wheels, uint, 0644);
 MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have");
 
-static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
+static unsigned long max_user_timers;
 module_param(max_user_timers, ulong, 0644);
-MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
+MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together (0: what fits into 1/16 of memory)");
 
 /*
  * Protects who is a user, how many wheels each has, and their shares while they are added.  All
@@ -32,6 +33,15 @@ MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold togeth
 static DEFINE_RAW_SPINLOCK(users_lock);
 /* All users that have a wheel, by uid; @users_lock. */
 static DEFINE_HASHTABLE(users, 8);
+
+/* Call before the device exists. */
+TWHEEL_PART void users_init(void)
+{
+	const size_t bytes = WHEEL_CHUNK_BYTES / WHEEL_CHUNK_TIMERS + sizeof(struct twheel_word);
+
+	if (!max_user_timers)
+		max_user_timers = totalram_pages() / 16 * (PAGE_SIZE / bytes);
+}
 
 /* Wheels that one user may have. */
 TWHEEL_PART unsigned int users_max_wheels(void)
@@ -160,14 +170,17 @@ TWHEEL_PART int user_add_shares(struct twheel_user *user)
 	return 0;
 }
 
-/* Charge a user for more timers: 0 or -EDQUOT. */
+/*
+ * Charge a user for a chunk of timers: 0 or -EDQUOT.  The chunk that reaches the limit may exceed it:
+ * a limit means as many timers whatever the size of a page.
+ */
 TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
 {
 	long charged = atomic_long_read(&user->timers);
 
 	/* Not added and taken back: another request that fits would see it and fail. */
 	do {
-		if (charged + nr > users_max_timers())
+		if (charged >= users_max_timers())
 			return -EDQUOT;
 	} while (!atomic_long_try_cmpxchg(&user->timers, &charged, charged + nr));
 	return 0;

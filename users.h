@@ -34,6 +34,7 @@ struct twheel_user {
 	struct expiry_share __percpu *shares;
 };
 
+TWHEEL_PART void users_init(void);
 TWHEEL_PART unsigned int users_max_wheels(void);
 TWHEEL_PART unsigned long users_max_timers(void);
 

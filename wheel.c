@@ -99,7 +99,7 @@ static size_t directory_bytes(const struct wheel *w)
 }
 
 /**
- * wheel_array_alloc() - zeroed memory of any size
+ * wheel_array_alloc() - allocate zeroed memory of any size
  * @bytes: how much
  *
  * More than a page of it is in pages that are not neighbours: see struct wheel_chunk.
@@ -108,7 +108,7 @@ static size_t directory_bytes(const struct wheel *w)
  */
 TWHEEL_PART void *wheel_array_alloc(size_t bytes)
 {
-	return bytes <= PAGE_SIZE ? kvzalloc(bytes, WHEEL_GFP) : __vmalloc(bytes, WHEEL_GFP);
+	return bytes <= PAGE_SIZE ? kvzalloc(bytes, WHEEL_GFP) : __vmalloc(bytes, WHEEL_GFP_ARRAY);
 }
 
 /**

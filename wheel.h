@@ -31,6 +31,8 @@
  */
 #define GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define WHEEL_GFP	(GFP_CHARGED | __GFP_ZERO)
+/* vmalloc() refuses __GFP_RETRY_MAYFAIL on some kernels. */
+#define WHEEL_GFP_ARRAY	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN | __GFP_ZERO)
 /* What a call needs while it lasts fails in the same way. */
 #define GFP_BRIEF	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 

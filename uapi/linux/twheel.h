@@ -36,6 +36,8 @@
  * ENOTTY     no such ioctl
  * EFAULT     a pointer does not lead to memory of the caller; the cursor of a LIST
  *            has not moved then
+ * EBADF      the file is open for reading only, and the call would change the wheel: SETUP, ARM,
+ *            CANCEL, SUBMIT
  * E2BIG      the struct is longer than this kernel's and its tail is not zero
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
@@ -216,7 +218,7 @@ struct twheel_setup {
 	__u32		words_nr;
 	__aligned_u64	words_offset;
 	__aligned_u64	now;
-	__aligned_s64	clock_offset;
+	__s64		clock_offset __attribute__((aligned(8)));
 };
 
 /* @clock is given. */
