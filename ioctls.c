@@ -116,35 +116,72 @@ static bool result_writable(struct twheel_op __user *user, const struct twheel_o
 	return !copy_to_user(&user->id, &op->id, RESULT_SIZE);
 }
 
-/* For how many of the operations can results be written? */
-static unsigned int results_writable(struct twheel_op __user *array,
-				     const struct twheel_op *ops, unsigned int nr)
+/*
+ * Arrays have records of a size that the caller names, at least that of the first ABI: a longer
+ * record must have a tail of zeroes, so that both sides can grow.
+ */
+static const size_t op_size = sizeof(struct twheel_op), timer_size = sizeof(struct twheel_timer);
+
+/* Copy operations from the caller.  Return how many, or an errno for the first. */
+static int copy_ops(struct twheel_op *ops, const void __user *array, unsigned int nr, size_t size)
 {
-	unsigned int n;
+	unsigned int n = 0;
+	int ret = -EFAULT;
+
+	if (size == op_size)
+		n = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
+	else
+		while (n < nr && !(ret = copy_struct_from_user(&ops[n], op_size,
+							       array + n * size, size)))
+			n++;
+	return n ? n : ret;
+}
+
+/* Copy timers to the caller.  Return how many. */
+static unsigned int tell_timers(void __user *array, const struct twheel_timer *records,
+				unsigned int nr, size_t size)
+{
+	unsigned int n = 0;
+
+	if (size == timer_size)
+		return copied_in_full(nr, size, copy_to_user(array, records, nr * size));
+	while (n < nr && !copy_to_user(array + n * size, &records[n], timer_size) &&
+	       !clear_user(array + n * size + timer_size, size - timer_size))
+		n++;
+	return n;
+}
+
+/* For how many of the operations can results be written? */
+static unsigned int results_writable(void __user *array, const struct twheel_op *ops,
+				     unsigned int nr, size_t size)
+{
+	unsigned int n = 0;
 
 	/* A copy's worth touches two pages at the most. */
 	static_assert((COPY_MAX - 1) * sizeof(*ops) + RESULT_SIZE <= PAGE_SIZE);
-	if (result_writable(array, ops) && result_writable(array + nr - 1, ops + nr - 1))
+	if (size == op_size && result_writable(array, ops) &&
+	    result_writable(array + (nr - 1) * size, ops + nr - 1))
 		return nr;
-	for (n = 0; n < nr; n++)
-		if (!result_writable(array + n, ops + n))
-			break;
+	while (n < nr && result_writable(array + n * size, ops + n))
+		n++;
 	return n;
 }
 
 /* Tell the results; returns how many could be. */
-static unsigned int write_results(struct twheel_op __user *array,
-				  const struct twheel_op *ops, unsigned int nr)
+static unsigned int write_results(void __user *array, const struct twheel_op *ops,
+				  unsigned int nr, size_t size)
 {
 	unsigned int n = 0;
 
-	if (!user_write_access_begin(array, nr * sizeof(*ops)))
+	if (!user_write_access_begin(array, nr * size))
 		return 0;
 	for (; n < nr; n++) {
-		unsafe_put_user(ops[n].id, &array[n].id, out);
-		unsafe_put_user(ops[n].generation, &array[n].generation, out);
-		unsafe_put_user(ops[n].state, &array[n].state, out);
-		unsafe_put_user(ops[n].result, &array[n].result, out);
+		struct twheel_op __user *op = array + n * size;
+
+		unsafe_put_user(ops[n].id, &op->id, out);
+		unsafe_put_user(ops[n].generation, &op->generation, out);
+		unsafe_put_user(ops[n].state, &op->state, out);
+		unsafe_put_user(ops[n].result, &op->result, out);
 	}
 out:
 	user_write_access_end();
@@ -154,14 +191,15 @@ out:
 static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 {
 	struct twheel_submit *submit = &arg->submit;
-	struct twheel_op __user *array = u64_to_user_ptr(submit->ops);
-	const size_t size = sizeof(struct twheel_op);
+	void __user *array = u64_to_user_ptr(submit->ops);
+	const size_t size = submit->op_size;
+	unsigned int done, told;
 	struct twheel_op *ops;
-	unsigned int nr, done, told;
+	int nr;
 
 	if (submit->flags)
 		return -EOPNOTSUPP;
-	if (submit->reserved || submit->op_size != size)
+	if (submit->reserved || size < op_size || size > PAGE_SIZE)
 		return -EINVAL;
 	if (submit->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;
@@ -169,28 +207,28 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 	submit->failed = 0;
 	if (!submit->nr)
 		return 0;
-	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_BRIEF);
+	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), op_size, GFP_BRIEF);
 	if (!ops)
 		return -ENOMEM;
 
 	do {
 		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
-		nr = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
-		if (nr)
-			nr = results_writable(array, ops, nr);
-		if (!nr)
+		nr = copy_ops(ops, array, nr, size);
+		if (nr > 0)
+			nr = results_writable(array, ops, nr, size) ?: -EFAULT;
+		if (nr < 0)
 			break;
 		done = twheel_do_ops(tw, ops, nr);
-		told = write_results(array, ops, done);
+		told = write_results(array, ops, done, size);
 		for (unsigned int i = 0; i < told; i++)
 			submit->failed += ops[i].result < 0;
 		submit->done += told;
-		array += told;
+		array += told * size;
 		cond_resched();
 	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
 
 	kfree(ops);
-	return submit->done ? 0 : -EFAULT;
+	return submit->done ? 0 : nr < 0 ? nr : -EFAULT;
 }
 
 /* Get and list */
@@ -208,8 +246,8 @@ static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 {
 	struct twheel_list *list = &arg->list;
-	struct twheel_timer __user *array = u64_to_user_ptr(list->timers);
-	const size_t size = sizeof(struct twheel_timer);
+	void __user *array = u64_to_user_ptr(list->timers);
+	const size_t size = list->timer_size;
 	struct twheel_timer *records;
 	unsigned int nr, told;
 	int ret = 0;
@@ -217,11 +255,11 @@ static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 
 	if (list->flags)
 		return -EOPNOTSUPP;
-	if (list->reserved || list->timer_size != size || !list->nr)
+	if (list->reserved || size < timer_size || size > PAGE_SIZE || !list->nr)
 		return -EINVAL;
 	if (list->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;
-	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_BRIEF);
+	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), timer_size, GFP_BRIEF);
 	if (!records)
 		return -ENOMEM;
 	list->done = 0;
@@ -233,9 +271,9 @@ static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 				 &list->cursor, twheel_now(tw));
 		end = list->cursor == tw->timers.wheel.capacity;
 		twheel_unlock(tw);
-		told = copied_in_full(nr, size, copy_to_user(array, records, nr * size));
+		told = tell_timers(array, records, nr, size);
 		list->done += told;
-		array += told;
+		array += told * size;
 		if (told < nr) {
 			list->cursor = records[told].id;
 			ret = list->done ? 0 : -EFAULT;
@@ -317,6 +355,7 @@ TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
 		.levels		= ts->wheel.max_levels,
 		.slots		= 1U << ts->wheel.bits,
 		.capacity	= ts->wheel.capacity,
+		.event_size	= sizeof(struct twheel_event),
 		.words_first	= tw->words_first,
 		.words_nr	= tw->words_nr,
 		.words_offset	= tw->words_nr ? WORDS_OFFSET : 0,
@@ -348,7 +387,7 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 {
 	if (setup->flags & ~(TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS))
 		return -EOPNOTSUPP;
-	if (setup->reserved)
+	if (setup->event_size && setup->event_size < sizeof(struct twheel_event))
 		return -EINVAL;
 	*clock = TWHEEL_MONOTONIC;
 	if (setup->flags & TWHEEL_SETUP_CLOCK) {

@@ -18,7 +18,8 @@
  * and 64-bit programs.  The size of a struct is part of its ioctl number, so
  * a struct can grow at its end: an older kernel accepts a longer struct whose
  * unknown tail is zero, a newer kernel takes a shorter one as if the rest were
- * zero.  The records in arrays, of SUBMIT, LIST and read(), have one size each.
+ * zero.  The records of SUBMIT and LIST carry their size by the same rule, those of read()
+ * have the size that SETUP tells.
  * Reserved fields must be 0.  Fields marked "out" are written by the kernel and never
  * read.
  *
@@ -187,7 +188,8 @@ struct twheel_features {
  *	at least 4; 0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY;
  *	0: TWHEEL_DEFAULT_CAPACITY
- * @reserved: 0
+ * @event_size: the size of struct twheel_event that the caller knows; 0: 48 bytes, that of the
+ *	first ABI.  Out: the size of the records that read() returns, at most the one asked for
  * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded
  *	down to a page of words (256 ids where pages have 4 KiB).  Else 0
  * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, from the @words_first
@@ -213,7 +215,7 @@ struct twheel_setup {
 	__u32		levels;
 	__u32		slots;
 	__u32		capacity;
-	__u32		reserved;
+	__u32		event_size;
 	__u32		words_first;
 	__u32		words_nr;
 	__aligned_u64	words_offset;
@@ -325,7 +327,7 @@ struct twheel_op {
  * struct twheel_submit - many operations in one call (TWHEEL_IOC_SUBMIT)
  * @ops: address of an array of struct twheel_op
  * @nr: its length, at most TWHEEL_MAX_BATCH
- * @op_size: sizeof(struct twheel_op)
+ * @op_size: sizeof(struct twheel_op): the distance of the records
  * @flags: 0
  * @done: out: operations whose result was written
  * @failed: out: how many of these have a negative result
@@ -384,7 +386,7 @@ struct twheel_timer {
  * struct twheel_list - enumerate the armed timers (TWHEEL_IOC_LIST)
  * @timers: address of an array of struct twheel_timer to fill
  * @nr: its length, 1 to TWHEEL_MAX_BATCH
- * @timer_size: sizeof(struct twheel_timer)
+ * @timer_size: sizeof(struct twheel_timer): the distance of the records
  * @cursor: first id to look at, 0 to start.  Out: where to go on.
  * @flags: 0
  * @done: out: entries written; 0 means that the end is reached
