@@ -120,16 +120,16 @@ static int id_and_deadline(PyObject *const *args, Py_ssize_t nr, uint32_t *id, u
 
 static PyObject *wheel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-	static char *names[] = { "path", "fd", "clock", "tick", "capacity", "ring_entries",
-				 "words", "batch", "device", NULL };
+	static char *names[] = { "path", "fd", "clock", "tick", "capacity", "words", "batch",
+				 "device", NULL };
 	struct twheel_options options = { .size = sizeof(options) };
 	PyObject *path = NULL, *fd = Py_None, *clock = Py_None, *device = Py_None, *self;
 	int words = 1, batch = 0, is_device, ret;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O&OOO&O&O&ppO:Wheel", names,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O&OOO&O&ppO:Wheel", names,
 					 PyUnicode_FSConverter, &path, &fd, &clock,
 					 to_u64, &options.tick, to_u32, &options.capacity,
-					 to_u32, &options.ring_entries, &words, &batch, &device))
+					 &words, &batch, &device))
 		return NULL;
 	self = type->tp_alloc(type, 0);
 	if (!self)
@@ -253,7 +253,6 @@ static PyObject *wheel_capacity(PyObject *self, void *unused)
 }
 
 static unsigned int has_words = TWHEEL_HAS_WORDS;
-static unsigned int has_ring = TWHEEL_HAS_RING;
 static unsigned int has_fallback = TWHEEL_HAS_FALLBACK;
 
 static PyObject *wheel_has(PyObject *self, void *what)
@@ -682,15 +681,14 @@ static PyGetSetDef wheel_attributes[] = {
 	{ "closed", wheel_closed, NULL, "Is it closed?", NULL },
 	{ "capacity", wheel_capacity, NULL, "Ids are below this.", NULL },
 	{ "words", wheel_has, NULL, "Is a store enough for most changes?", &has_words },
-	{ "ring", wheel_has, NULL, "Do events come in a ring?", &has_ring },
 	{ "fallback", wheel_has, NULL, "Is it in this process, and not the kernel's?",
 	  &has_fallback },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 static const char wheel_doc[] =
-"Wheel(*, path=None, fd=None, clock=None, tick=0, capacity=0, ring_entries=0, words=True,\n"
-"      batch=False, device=None)\n--\n\n"
+"Wheel(*, path=None, fd=None, clock=None, tick=0, capacity=0, words=True, batch=False,\n"
+"      device=None)\n--\n\n"
 "A wheel of /dev/twheel; where there is none, one in this process.\n\n"
 "device=True refuses the latter, device=False wants it.  Times are in ns, and deadlines made\n"
 "from now().  Errors are OSErrors with the errno that twheel.h tells.";

@@ -182,13 +182,11 @@ class Functions(Base):
         wheel = self.open(capacity=500, tick=2 * MS, clock=time.CLOCK_BOOTTIME)
         self.assertEqual(wheel.capacity, 500)
         self.assertEqual(wheel.fallback, not self.device)
-        self.assertIs(wheel.ring, False)
         self.assertIs(self.open(words=False).words, False)
         self.assertLess(abs(wheel.now() - time.clock_gettime_ns(time.CLOCK_BOOTTIME)),
                         10**10)
         self.assertIn(f"fd={wheel.fileno()} capacity=500", repr(wheel))
         self.assertFalse(os.get_inheritable(wheel.fileno()))
-        self.assertIs(self.open(ring_entries=16).ring, bool(self.device))
 
     def test_without_words(self):
         wheel = self.open(words=False)
@@ -299,8 +297,7 @@ class Errors(Base):
     def test_open(self):
         for number, how in (
                 (errno.ERANGE, {"capacity": 2**24 + 1}), (errno.ERANGE, {"capacity": 2**40}),
-                (errno.EOPNOTSUPP, {"clock": 99}), (errno.EOPNOTSUPP, {"clock": 2**40}),
-                (errno.ERANGE, {"ring_entries": 2**30})):
+                (errno.EOPNOTSUPP, {"clock": 99}), (errno.EOPNOTSUPP, {"clock": 2**40})):
             with self.subTest(how=how):
                 self.fails(number, Wheel, device=self.device, **how)
         for number, how in (
@@ -346,7 +343,7 @@ class Errors(Base):
                 ("now", ()), ("fileno", ()), ("__enter__", ())):
             with self.subTest(name=name), self.assertRaises(ValueError):
                 getattr(wheel, name)(*args)
-        for name in "capacity", "words", "ring", "fallback":
+        for name in "capacity", "words", "fallback":
             with self.subTest(name=name), self.assertRaises(ValueError):
                 getattr(wheel, name)
 

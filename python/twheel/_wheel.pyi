@@ -66,7 +66,6 @@ class Wheel:
         clock: int | None = None,
         tick: int = 0,
         capacity: int = 0,
-        ring_entries: int = 0,
         words: bool = True,
         batch: bool = False,
         device: bool | None = None,
@@ -120,7 +119,5 @@ class Wheel:
     def capacity(self) -> int: ...
     @property
     def words(self) -> bool: ...
-    @property
-    def ring(self) -> bool: ...
     @property
     def fallback(self) -> bool: ...
