@@ -165,7 +165,8 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 
 	/* A plain one-shot, as nearly all of them are, can have no other fault. */
 	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
-	      op->interval | op->slack) && op->id < ts->wheel.capacity && !ts->settable)
+	      op->interval | op->slack) && op->id < ts->wheel.capacity &&
+	    op->deadline <= KTIME_MAX && !ts->settable)
 		return 0;
 	if (op->flags & ~flags)
 		return -EOPNOTSUPP;
@@ -192,8 +193,8 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 	} else if (op->id >= ts->wheel.capacity) {
 		return -ERANGE;
 	}
-	if (op->count > TWHEEL_MAX_COUNT || op->interval > KTIME_MAX ||
-	    op->slack > KTIME_MAX)
+	if (op->count > TWHEEL_MAX_COUNT || op->interval > KTIME_MAX || op->slack > KTIME_MAX ||
+	    (op->flags & TWHEEL_ARM_RELATIVE && op->deadline > KTIME_MAX))
 		return -ERANGE;
 	return 0;
 }
@@ -432,7 +433,7 @@ static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_t
 	record->count = t.count;
 	record->cookie = t.cookie;
 	record->deadline = deadline;
-	record->remaining = deadline > now ? deadline - now : 0;
+	record->remaining = deadline > now ? deadline - now : 1;
 	record->interval = t.interval;
 	record->slack = slack_decode(t.slack) * ts->tick;
 	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(&t, deadline, now) : 0;

@@ -46,7 +46,8 @@
  * EOPNOTSUPP an unknown flag or clock: not in this kernel; TWHEEL_ID_ANY on a wheel with
  *            words: a store may cancel or arm a timer without a call, so the kernel does
  *            not know which ids are free
- * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range;
+ * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range; a
+ *            relative deadline above 2^63 - 1;
  *            TWHEEL_ARM_STORED with TWHEEL_ID_ANY
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
  * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
@@ -359,7 +360,7 @@ struct twheel_submit {
  * @count: expirations left of a count-limited timer, else 0
  * @cookie: as given
  * @deadline: next, or of the event that waits; absolute
- * @remaining: until @deadline; 0 if it has passed
+ * @remaining: until @deadline; 1 if it has passed, since 0 means never
  * @interval: period, or 0
  * @slack: as the wheel keeps it: rounded down to whole ticks and 4 significant
  *	bits, and 15 * 2^30 ticks at most
