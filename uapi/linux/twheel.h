@@ -393,8 +393,8 @@ struct twheel_timer {
  * @done: out: entries written; 0 means that the end is reached
  * @reserved: 0
  *
- * In order of ids.  A timer whose event a read holds at that moment is not listed.  A call may return fewer than @nr timers before the
- * end.  One that a signal ends before it has found a timer fails with EINTR, or is
+ * In order of ids.  A timer whose event a read holds at that moment is not listed.  A call may
+ * return fewer than @nr timers before the end.  One that a signal ends before it has found a timer fails with EINTR, or is
  * restarted, and has written @cursor all the same: the next goes on from there.
  * To drain a wheel, list its timers and submit cancels with their generations: what each cancel
  * found tells whether the timer was pending or expired.
