@@ -25,8 +25,6 @@ pub enum Clock {
     Boottime,
     /// `CLOCK_REALTIME`, which can be set.
     Realtime,
-    /// `CLOCK_TAI`, which can be set.
-    Tai,
 }
 
 impl Clock {
@@ -36,7 +34,6 @@ impl Clock {
             Clock::Realtime => 0,
             Clock::Monotonic => 1,
             Clock::Boottime => 7,
-            Clock::Tai => 11,
         }
     }
 }
@@ -190,6 +187,7 @@ impl Options {
             clock: self.clock.map_or(0, Clock::number),
             tick: nanos(self.tick),
             capacity: self.capacity,
+            reserved: 0,
         };
         let mut raw = null_mut();
 

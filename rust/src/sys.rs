@@ -26,6 +26,7 @@ pub struct Options {
     pub clock: u32,
     pub tick: u64,
     pub capacity: u32,
+    pub reserved: u32,
 }
 
 /// `struct twheel_arming`.
@@ -188,7 +189,7 @@ mod tests {
         let mut both = Both::default();
         layout!(both, Word is twheel_word: deadline promise);
         layout!(both, Options is twheel_options:
-            size flags path fd clock tick capacity);
+            size flags path fd clock tick capacity reserved);
         layout!(both, Arming is twheel_arming:
             flags count deadline interval slack cookie generation reserved);
         layout!(both, Event is twheel_event:
