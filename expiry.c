@@ -92,6 +92,7 @@ struct expirer {
  * @refill: earliest start of the next span, monotonic ns
  * @spent: time spent in this span, ns
  * @running: a pass runs, and sets the hrtimers at its end
+ * @again: its clock was set back, and the monotonic hrtimer starts it; or NULL
  * @expirer: one for each clock
  */
 struct expiry_cpu {
@@ -104,25 +105,11 @@ struct expiry_cpu {
 	u64			refill;
 	u64			spent;
 	bool			running;
+	struct expirer		*again;
 	struct expirer		expirer[TWHEEL_CLOCKS];
 };
 
 static DEFINE_PER_CPU(struct expiry_cpu, expiry_cpus);
-
-/* Does a user wait for the next span? */
-static bool has_backlog(const struct expiry_cpu *c)
-{
-	lockdep_assert_held(&c->lock);
-	return !list_empty(&c->fresh) || !list_empty(&c->visited);
-}
-
-/* The earliest start of the next span by @clock, not before now. */
-static u64 next_span(const struct expiry_cpu *c, enum twheel_clock clock)
-{
-	u64 now = ktime_get_ns();
-
-	return clock_now(clock) + (c->refill > now ? c->refill - now : 0);
-}
 
 /*
  * Return the expiry to program, or KTIME_MAX if the hrtimer already fires early enough.  Without
@@ -134,36 +121,38 @@ static u64 expirer_next(struct expirer *e)
 {
 	const struct timerqueue_node *first = timerqueue_getnext(&e->lines);
 	u64 set = e->ahead == clock_ahead(e->clock) ? e->set : KTIME_MAX;
-	u64 next = first ? first->expires : KTIME_MAX;
+	u64 next = first ? first->expires : KTIME_MAX, earliest, now;
+	const struct expiry_cpu *c = e->cpu;
 
-	lockdep_assert_held(&e->cpu->lock);
-	if (e->clock == TWHEEL_MONOTONIC)
-		next = min(next, has_backlog(e->cpu) ? e->cpu->refill : KTIME_MAX);
+	lockdep_assert_held(&c->lock);
+	/* By this clock users wait for the next span, and an hrtimer whose clock was set back. */
+	if (e->clock == TWHEEL_MONOTONIC) {
+		if (c->again)
+			next = 0;
+		else if (!list_empty(&c->fresh) || !list_empty(&c->visited))
+			next = min(next, c->refill);
+	}
 	if (next >= set)
 		return KTIME_MAX;
-	next = max(next, clock_now(e->clock) + EXPIRY_GAP);
-	if (!e->cpu->tokens)
-		next = max(next, next_span(e->cpu, e->clock));
+	earliest = clock_now(e->clock) + EXPIRY_GAP;
+	now = ktime_get_ns();
+	if (!c->tokens && c->refill > now)
+		earliest += c->refill - now;
+	next = max(next, earliest);
 	return next < set ? next : KTIME_MAX;
 }
 
-/* Program an hrtimer of this CPU. */
-static void expirer_start(struct expirer *e, u64 next)
-{
-	lockdep_assert_held(&e->cpu->lock);
-	e->set = next;
-	e->ahead = clock_ahead(e->clock);
-	trace_twheel_hrtimer_start(e->clock, next);
-	hrtimer_start(&e->hrtimer, ns_to_ktime(next), HRTIMER_MODE_ABS_PINNED_SOFT);
-}
-
-/* Program it if it would fire too late. */
+/* Program an hrtimer of this CPU if it would fire too late. */
 static void expirer_set(struct expirer *e)
 {
 	u64 next = expirer_next(e);
 
-	if (next != KTIME_MAX)
-		expirer_start(e, next);
+	if (next == KTIME_MAX)
+		return;
+	e->set = next;
+	e->ahead = clock_ahead(e->clock);
+	trace_twheel_hrtimer_start(e->clock, next);
+	hrtimer_start(&e->hrtimer, ns_to_ktime(next), HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 /*
@@ -424,19 +413,14 @@ static void pass(struct expiry_cpu *c)
 static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 {
 	struct expirer *e = container_of(hrtimer, struct expirer, hrtimer);
-	enum hrtimer_restart restart = HRTIMER_NORESTART;
 	struct expiry_cpu *c = e->cpu;
-	u64 began = ktime_get_ns(), next;
+	u64 began = ktime_get_ns();
 	bool set_back = false;
 	unsigned int tokens;
 
 	raw_spin_lock(&c->lock);
 	trace_twheel_hrtimer_fire(e->clock, e->set);
 	if (!hrtimer_is_queued(hrtimer)) {
-		/*
-		 * Called before its time: the clock was set back.  The core still goes by the
-		 * earlier reading, so an hrtimer restarted from here could fire in a loop.
-		 */
 		set_back = clock_now(e->clock) < e->set && clock_settable(e->clock);
 		e->set = KTIME_MAX;
 	}
@@ -456,32 +440,18 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 							    EXPIRY_SPAN_MAX));
 	}
 	c->running = false;
+	/*
+	 * Called before its time, because the clock was set back: the core still goes by the
+	 * earlier reading, and would call an hrtimer that is started here in a loop.  The
+	 * monotonic one fires at once and starts it when the core knows the new time.
+	 */
+	c->again = set_back ? e : NULL;
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
-		if (&c->expirer[i] != e)
+		if (&c->expirer[i] != c->again)
 			expirer_set(&c->expirer[i]);
-	next = expirer_next(e);
-	if (next == KTIME_MAX)
-		goto out;
-	if (set_back) {
-		/* The monotonic hrtimer programs this one when the core knows the new time. */
-		struct expirer *m = &c->expirer[TWHEEL_MONOTONIC];
-
-		next = ktime_get_ns() + EXPIRY_GAP;
-		if (next < m->set)
-			expirer_start(m, next);
-	} else if (hrtimer_is_queued(hrtimer)) {
-		expirer_start(e, next);
-	} else {
-		/* A restart is cheaper than hrtimer_start(). */
-		e->set = next;
-		e->ahead = clock_ahead(e->clock);
-		trace_twheel_hrtimer_start(e->clock, next);
-		hrtimer_set_expires(hrtimer, ns_to_ktime(next));
-		restart = HRTIMER_RESTART;
-	}
 out:
 	raw_spin_unlock(&c->lock);
-	return restart;
+	return HRTIMER_NORESTART;
 }
 
 /**
