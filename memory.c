@@ -15,27 +15,20 @@
 #include "memory.h"
 
 /*
- * The wheel is about to be used: it belongs to the caller's user, whoever has opened it, or
- * has tried to use it before.  That is for good when it has memory, which is taken in that
- * user's name; until then there is nothing but the wheel that would have to be counted anew.
+ * The wheel is about to be used: it belongs to the caller's user, whoever has opened it, or has
+ * tried to use it before.  That is for good when it has memory.
  */
 static int take_over(struct twheel *tw)
 {
 	struct twheel_user *user = tw->user;
 	kuid_t uid = user_current();
-	int ret;
 
 	lockdep_assert_held(&tw->grow);
 	if (user && uid_eq(uid, user->uid))
-		return user_add_shares(user);
+		return 0;
 	user = user_get(uid);
 	if (IS_ERR(user))
 		return PTR_ERR(user);
-	ret = user_add_shares(user);
-	if (ret) {
-		user_put(user);
-		return ret;
-	}
 	twheel_lock(tw);
 	swap(tw->user, user);
 	twheel_unlock(tw);

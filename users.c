@@ -7,7 +7,6 @@
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
-#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
@@ -25,11 +24,7 @@ static unsigned long max_user_timers;
 module_param(max_user_timers, ulong, 0644);
 MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together (0: what fits into 1/16 of memory)");
 
-/*
- * Protects who is a user, how many wheels each has, and their shares while they are added.  All
- * users wait for it, so it is a raw lock, and held for a moment: who holds it goes on, also if
- * programs that are more urgent want the CPU, and takes or frees no memory.
- */
+/* Protects who is a user, and @wheels of each.  A raw lock, so that no task preempts its holder. */
 static DEFINE_RAW_SPINLOCK(users_lock);
 /* All users that have a wheel, by uid; @users_lock. */
 static DEFINE_HASHTABLE(users, 8);
@@ -56,12 +51,11 @@ TWHEEL_PART unsigned long users_max_timers(void)
 }
 
 /**
- * user_current() - for whom does the caller act?
+ * user_current() - the user for whom the caller acts
  *
- * That is the caller's uid; but who makes a user namespace may have 65,536 uids in
- * it, and they are not to be 65,536 users with a share each.  So they all count as
- * the creator of the outermost namespace that somebody other than root has made.
- * What root makes is a container, whose uids root has chosen.
+ * The caller's uid; but a user namespace may have 65,536 uids, so all of them count as the creator of
+ * the outermost namespace that root has not made.  A namespace made by root is a container, whose
+ * uids root has chosen.
  *
  * Return: a uid.
  */
@@ -73,6 +67,20 @@ TWHEEL_PART kuid_t user_current(void)
 		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
 			uid = ns->owner;
 	return uid;
+}
+
+static struct twheel_user *user_alloc(kuid_t uid)
+{
+	struct twheel_user *user = kzalloc(sizeof(*user), GFP_CHARGED);
+
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	user->shares = expiry_shares_alloc();
+	if (user->shares)
+		return user;
+	kfree(user);
+	return NULL;
 }
 
 static void user_free(struct twheel_user *user)
@@ -100,32 +108,35 @@ static struct twheel_user *user_find(kuid_t uid)
  */
 TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 {
-	/* Most often there is one already, and this one is not needed. */
-	struct twheel_user *spare = kzalloc(sizeof(*spare), GFP_CHARGED), *user;
+	struct twheel_user *user, *spare = NULL;
 
-	if (!spare)
-		return ERR_PTR(-ENOMEM);
-	spare->uid = uid;
-	raw_spin_lock(&users_lock);
-	user = user_find(uid);
-	if ((user ? user->wheels : 0) >= users_max_wheels()) {
-		user = ERR_PTR(-EDQUOT);
-	} else {
-		if (!user) {
-			user = spare;
-			spare = NULL;
+	for (;;) {
+		raw_spin_lock(&users_lock);
+		user = user_find(uid);
+		if ((user ? user->wheels : 0) >= users_max_wheels()) {
+			user = ERR_PTR(-EDQUOT);
+		} else if (user) {
+			user->wheels++;
+		} else if (spare) {
+			swap(user, spare);
+			user->wheels = 1;
 			hash_add(users, &user->node, __kuid_val(uid));
 		}
-		user->wheels++;
+		raw_spin_unlock(&users_lock);
+		if (user)
+			break;
+		spare = user_alloc(uid);
+		if (!spare)
+			return ERR_PTR(-ENOMEM);
 	}
-	raw_spin_unlock(&users_lock);
-	kfree(spare);
+	if (spare)
+		user_free(spare);
 	return user;
 }
 
 /**
  * user_put() - a user has one wheel less
- * @user: from user_get(); charged with nothing of that wheel any more
+ * @user: from user_get(), whose wheel is charged with nothing, and queued nowhere
  */
 TWHEEL_PART void user_put(struct twheel_user *user)
 {
@@ -138,36 +149,6 @@ TWHEEL_PART void user_put(struct twheel_user *user)
 	raw_spin_unlock(&users_lock);
 	if (left)
 		user_free(user);
-}
-
-/**
- * user_add_shares() - make sure that a user's wheels can wait on any CPU
- * @user: the user
- *
- * Return: 0 or -ENOMEM.  Sleeps.
- */
-TWHEEL_PART int user_add_shares(struct twheel_user *user)
-{
-	struct expiry_share __percpu *shares;
-
-	/*
-	 * Once there they stay, as long as the user has the wheel that this is for.  Pairs
-	 * with the release below: who sees them sees what is in them.
-	 */
-	if (smp_load_acquire(&user->shares))
-		return 0;
-	shares = expiry_shares_alloc();
-	if (!shares)
-		return -ENOMEM;
-	raw_spin_lock(&users_lock);
-	if (!user->shares) {
-		/* Pairs with the acquire above. */
-		smp_store_release(&user->shares, shares);
-		shares = NULL;
-	}
-	raw_spin_unlock(&users_lock);
-	free_percpu(shares);
-	return 0;
 }
 
 /*

@@ -23,8 +23,7 @@ struct expiry_share;
  * @wheels: how many; protected by users_lock
  * @uid: who that is; constant
  * @timers: for how many there is memory
- * @shares: of each CPU (expiry.c); NULL until a wheel is used; written under
- *	users_lock, and constant from then on
+ * @shares: of each CPU (expiry.c); constant
  */
 struct twheel_user {
 	struct hlist_node node;
@@ -41,7 +40,6 @@ TWHEEL_PART unsigned long users_max_timers(void);
 TWHEEL_PART kuid_t user_current(void);
 TWHEEL_PART struct twheel_user *user_get(kuid_t uid);
 TWHEEL_PART void user_put(struct twheel_user *user);
-TWHEEL_PART int user_add_shares(struct twheel_user *user);
 
 TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr);
 TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr);
