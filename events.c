@@ -129,12 +129,12 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 	return done;
 }
 
-/* A reader that leaves without an event may have been woken in the place of another. */
+/* Wake waiters, because the caller leaves without looking to the end. */
 static void twheel_pass_on(struct twheel *tw)
 {
 	u64 now = twheel_begin(tw);
 
-	tw->timers.news |= timers_expired(&tw->timers);
+	tw->timers.news = true;
 	twheel_end(tw, now);
 }
 
@@ -194,7 +194,8 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			break;
 	}
 	kfree(events);
-	if (!done && ret == -ERESTARTSYS)
+	/* A signal came, or the steps of a read that must not wait are spent. */
+	if (!done && (ret == -ERESTARTSYS || !steps))
 		twheel_pass_on(tw);
 	return done ? done * size : ret;
 }

@@ -503,7 +503,7 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.overruns	= ts->overruns,
 		.interrupts	= tw->interrupts,
 		.memory		= sizeof(*tw) + ts->wheel.memory + words_memory(ts),
-		.next		= ts->wheel.filed ? max(timers_next(ts), twheel_now(tw)) : 0,
+		.next		= timers_bound(ts, twheel_now(tw)),
 		.max_late	= ts->max_late,
 	};
 	memcpy(arg->stats.late, ts->late, sizeof(ts->late));

@@ -270,6 +270,15 @@ static inline u64 timers_next(const struct timers *ts)
 	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
+/* No timer is due before that, ns; 0: none is filed. */
+static inline u64 timers_bound(const struct timers *ts, u64 now)
+{
+	if (!ts->wheel.filed)
+		return 0;
+	/* Of a slot that is half brought down nothing is known. */
+	return wheel_heavy(&ts->wheel) ? now : max(timers_next(ts), now);
+}
+
 /* States */
 
 /* Does the timer have a deadline, and none of the marks that stand in its place? */

@@ -96,7 +96,7 @@ static bool has_failed(void)
 enum fate {
 	GONE,	/* nothing: not armed, or its event was read */
 	EVENT,	/* one event */
-	HELD,	/* it is far away still: drain returns it */
+	HELD,	/* it is far away still: a list has it */
 };
 
 enum {
@@ -145,7 +145,7 @@ static bool take_picture(const struct subject *s, struct picture *p)
 	p->arms = st.arms;
 	p->cancels = st.cancels;
 	p->delivered = st.delivered;
-	p->nr = list_all(s->fd, TWHEEL_IOC_LIST, p->timers, CAPACITY);
+	p->nr = list_all(s->fd, p->timers, CAPACITY);
 	for (int i = 0; i < p->nr; i++) {
 		/* These follow the clock. */
 		p->timers[i].state = 0;
@@ -386,17 +386,13 @@ static int make_arm_any(struct subject *s)
 	return wheel_arm(s->fd, &s->op);
 }
 
-/* Nobody knows of an id that was not told: it is free again. */
+/* If the id could not be told, a list tells it. */
 static bool done_arm_any(struct subject *s, int ret)
 {
 	__u32 id = CAPACITY - 1;
 
-	if (ret)
-		return wheel_state(s->fd, id) == TWHEEL_STATE_IDLE &&
-		       !make_arm_any(s) && s->op.id == id &&
-		       wheel_cancel(s->fd, id) == TWHEEL_STATE_PENDING;
 	s->fate[id] = HELD;
-	return s->op.id == id && wheel_state(s->fd, id) == TWHEEL_STATE_PENDING;
+	return (ret || s->op.id == id) && wheel_state(s->fd, id) == TWHEEL_STATE_PENDING;
 }
 
 static int make_arm_stored(struct subject *s)
@@ -502,21 +498,14 @@ static bool done_read(struct subject *s, int ret)
 	return ok;
 }
 
-static int enumerate(struct subject *s, unsigned long cmd)
+static int make_list(struct subject *s)
 {
-	for (int i = 0; i < CAPACITY; i++)
-		s->timers[i].id = CAPACITY;
 	s->list = (struct twheel_list){
 		.timers		= (uintptr_t)s->timers,
 		.nr		= CAPACITY,
 		.timer_size	= sizeof(s->timers[0]),
 	};
-	return wheel_ioctl(s->fd, cmd, &s->list);
-}
-
-static int make_list(struct subject *s)
-{
-	return enumerate(s, TWHEEL_IOC_LIST);
+	return wheel_ioctl(s->fd, TWHEEL_IOC_LIST, &s->list);
 }
 
 static bool done_list(struct subject *s, int ret)
@@ -526,29 +515,12 @@ static bool done_list(struct subject *s, int ret)
 
 	if (ret || !take_picture(s, &p))
 		return false;
-	nr += wheel_list(s->fd, TWHEEL_IOC_LIST, s->timers + nr, CAPACITY - nr, &s->list.cursor);
+	nr += wheel_list(s->fd, s->timers + nr, CAPACITY - nr, &s->list.cursor);
 	if (nr != p.nr)
 		return false;
 	for (int i = 0; i < nr; i++)
 		if (s->timers[i].id != p.timers[i].id)
 			return false;
-	return true;
-}
-
-static int make_drain(struct subject *s)
-{
-	return enumerate(s, TWHEEL_IOC_DRAIN);
-}
-
-static bool done_drain(struct subject *s, int ret)
-{
-	for (unsigned int i = 0; s->timers[i].id < CAPACITY; i++) {
-		if (!ret && i == s->list.done)
-			return false;
-		if (wheel_state(s->fd, s->timers[i].id) != TWHEEL_STATE_IDLE)
-			return false;
-		s->fate[s->timers[i].id] = GONE;
-	}
 	return true;
 }
 
@@ -637,10 +609,12 @@ static const char *settle(struct subject *s)
 				return "an event is wrong";
 	} while (wanted);
 
-	n = list_all(s->fd, TWHEEL_IOC_DRAIN, s->timers, CAPACITY);
+	n = list_all(s->fd, s->timers, CAPACITY);
 	for (int i = 0; i < n; i++) {
 		if (s->fate[s->timers[i].id] != HELD)
 			return "what should not be armed is";
+		if (wheel_cancel(s->fd, s->timers[i].id) != TWHEEL_STATE_PENDING)
+			return "a timer is not pending";
 		s->fate[s->timers[i].id] = GONE;
 	}
 	for (int i = 0; i < CAPACITY; i++)
@@ -723,14 +697,12 @@ FIXTURE_VARIANT_ADD(call, submit) { prepare, make_submit, done_submit };
 FIXTURE_VARIANT_ADD(call, read) { prepare, make_read, done_read };
 FIXTURE_VARIANT_ADD(call, read_at_once) { prepare, make_read_at_once, done_read, -EAGAIN };
 FIXTURE_VARIANT_ADD(call, list) { prepare, make_list, done_list };
-FIXTURE_VARIANT_ADD(call, drain) { prepare, make_drain, done_drain };
 FIXTURE_VARIANT_ADD(call, poll) { prepare, make_poll, done_poll };
 FIXTURE_VARIANT_ADD(call, epoll) { prepare, make_epoll, done_nothing };
 FIXTURE_VARIANT_ADD(call, fdinfo) { prepare, make_fdinfo, done_nothing };
 FIXTURE_VARIANT_ADD(call, map_words) { prepare_words_unmapped, make_map_words, done_map_words };
 FIXTURE_VARIANT_ADD(call, read_words) { prepare_words, make_read, done_read };
 FIXTURE_VARIANT_ADD(call, cancel_word) { prepare_words, make_cancel, done_cancel };
-FIXTURE_VARIANT_ADD(call, drain_words) { prepare_words, make_drain, done_drain };
 FIXTURE_VARIANT_ADD(call, touch_words) { prepare_touch_words, make_touch, done_map_words };
 
 FIXTURE_SETUP(call)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outsiders found of time: calls that have much to do give way to others and
- * look at signals, and wheels that nobody reads take little from whoever computes.
+ * Calls that have much to do give way to others and look at signals, and wheels that nobody reads
+ * take little CPU time from other programs.
  */
 #include <sys/prctl.h>
 
@@ -69,6 +69,7 @@ static void observer_stop(struct observer *o)
 FIXTURE(millions) {
 	struct shared s;
 	bool made;
+	long long limit;
 	struct observer o;
 	__u64 begin;
 	__u64 took;
@@ -79,13 +80,19 @@ FIXTURE_SETUP(millions)
 {
 	/* One processor, so that who does not give way is in the way. */
 	ASSERT_EQ(0, pin(0));
-	self->made = !observer_start(&self->o);
+	self->made = !getuid() && !observer_start(&self->o);
+	/* By default it depends on the machine's memory. */
+	self->limit = file_value(PARAMETERS "max_user_timers", NULL);
+	if (self->made)
+		ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%u", MILLIONS));
 }
 
 FIXTURE_TEARDOWN(millions)
 {
-	if (self->made)
+	if (self->made) {
 		observer_stop(&self->o);
+		write_file(PARAMETERS "max_user_timers", "%lld", self->limit);
+	}
 	shared_close(&self->s);
 }
 
@@ -103,7 +110,7 @@ static int fill(struct shared *s, __u64 deadline)
 	return 0;
 }
 
-#define NO_PRIORITY	"needs the right to a higher priority"
+#define NO_PRIORITY	"needs root, and the right to a higher priority"
 
 /* What a call takes; and how often the observer ran meanwhile. */
 #define observed(self, call) do {					\
@@ -118,21 +125,6 @@ static int fill(struct shared *s, __u64 deadline)
 /* It wants to run twenty times as often; a host that is busy is no excuse for 0. */
 #define GAVE_WAY(self)	((self)->took / (20 * MSEC) <= (self)->beats)
 
-TEST_F(millions, poll_over_stale_events_gives_way)
-{
-	struct twheel_event ev = {};
-	int revents = 0;
-
-	if (!self->made)
-		SKIP(return, NO_PRIORITY);
-	ASSERT_EQ(0, fill(&self->s, 1));
-	observed(self, revents = wheel_poll(self->s.fd, NEVER_MS));
-	EXPECT_TRUE(GAVE_WAY(self));
-	EXPECT_EQ(POLLIN | POLLRDNORM, revents);
-	ASSERT_EQ(1, wheel_read(self->s.fd, &ev, 1));
-	EXPECT_EQ(MILLIONS - 1, ev.id);
-}
-
 TEST_F(millions, read_over_stale_events_gives_way)
 {
 	struct twheel_event ev = {};
@@ -146,42 +138,7 @@ TEST_F(millions, read_over_stale_events_gives_way)
 	EXPECT_EQ(MILLIONS - 1, ev.id);
 }
 
-TEST_F(millions, read_that_may_not_wait_gives_way)
-{
-	struct twheel_event ev = {};
-	int ret = 0;
-
-	if (!self->made)
-		SKIP(return, NO_PRIORITY);
-	ASSERT_EQ(0, fill(&self->s, 1));
-	observed(self, ret = wheel_read(self->s.fd, &ev, 1));
-	EXPECT_TRUE(GAVE_WAY(self));
-	EXPECT_EQ(1, ret);
-	EXPECT_EQ(MILLIONS - 1, ev.id);
-}
-
-TEST_F(millions, looking_for_a_free_id_gives_way)
-{
-	struct twheel_op op = { .deadline = 1, .id = TWHEEL_ID_ANY };
-	__u64 far = now_ns() + HOUR;
-	int ret = 0;
-
-	if (!self->made)
-		SKIP(return, NO_PRIORITY);
-	ASSERT_EQ(0, fill(&self->s, far));
-	observed(self, ret = wheel_arm(self->s.fd, &op));
-	EXPECT_TRUE(GAVE_WAY(self));
-	EXPECT_EQ(-ENOSPC, ret);
-	/* Of all these one is free, and nobody has told the kernel. */
-	cancel_by_store(&self->s, MILLIONS / 3);
-	op.id = TWHEEL_ID_ANY;
-	observed(self, ret = wheel_arm(self->s.fd, &op));
-	EXPECT_TRUE(GAVE_WAY(self));
-	EXPECT_EQ(0, ret);
-	EXPECT_EQ(MILLIONS / 3, op.id);
-}
-
-TEST_F(millions, list_and_drain_give_way)
+TEST_F(millions, list_gives_way)
 {
 	struct twheel_timer t;
 	__u64 far = now_ns() + HOUR;
@@ -192,10 +149,7 @@ TEST_F(millions, list_and_drain_give_way)
 	ASSERT_EQ(0, fill(&self->s, far));
 	for (id = 0; id < MILLIONS - 1; id++)
 		cancel_by_store(&self->s, id);
-	observed(self, ASSERT_EQ(1, wheel_list(self->s.fd, TWHEEL_IOC_LIST, &t, 1, &cursor)));
-	EXPECT_TRUE(GAVE_WAY(self));
-	cursor = 0;
-	observed(self, ASSERT_EQ(1, wheel_list(self->s.fd, TWHEEL_IOC_DRAIN, &t, 1, &cursor)));
+	observed(self, ASSERT_EQ(1, wheel_list(self->s.fd, &t, 1, &cursor)));
 	EXPECT_TRUE(GAVE_WAY(self));
 	EXPECT_EQ(MILLIONS - 1, t.id);
 }
@@ -229,33 +183,6 @@ static int signals_begin(__u64 period, timer_t *timer)
 /* Each signal may end a call; ten times as many have come if some did not. */
 #define HEARD_SIGNALS(self, interrupted)	((self)->took / (50 * MSEC) <= (interrupted))
 
-TEST_F(millions, poll_over_stale_events_hears_signals)
-{
-	struct pollfd p = { .events = POLLIN };
-	unsigned int interrupted = 0;
-	timer_t timer;
-	int ret;
-
-	if (!self->made)
-		SKIP(return, NO_PRIORITY);
-	ASSERT_EQ(0, fill(&self->s, 1));
-	p.fd = self->s.fd;
-	self->begin = now_ns();
-	ASSERT_EQ(0, signals_begin(5 * MSEC, &timer));
-	for (;;) {
-		ret = poll(&p, 1, -1);
-		if (ret == 1)
-			break;
-		ASSERT_EQ(EINTR, errno);
-		interrupted++;
-	}
-	timer_delete(timer);
-	self->took = now_ns() - self->begin;
-	EXPECT_EQ(POLLIN, p.revents);
-	EXPECT_TRUE(HEARD_SIGNALS(self, interrupted))
-		TH_LOG("interrupted %u times in %llu ms", interrupted, self->took / MSEC);
-}
-
 TEST_F(millions, read_over_stale_events_hears_signals)
 {
 	struct twheel_event ev = {};
@@ -287,7 +214,7 @@ TEST_F(millions, read_over_stale_events_hears_signals)
  * A program that has armed much for one time, and then does nothing but sleep: nobody
  * else has any wheel.
  */
-#define IDLE_WHEELS	1000
+#define IDLE_WHEELS	200
 #define IDLE_TIMERS	3000
 
 FIXTURE(sleeper) {

@@ -75,7 +75,7 @@ FIXTURE(hostile) {
 
 FIXTURE_SETUP(hostile)
 {
-	ASSERT_EQ(0, shared_open(&self->s, 1000000, TICK));
+	ASSERT_EQ(0, shared_open(&self->s, 500000, TICK));
 	self->victim = wheel_open(O_NONBLOCK);
 	ASSERT_LE(0, self->victim);
 	self->pid = 0;
@@ -126,7 +126,6 @@ TEST_F(hostile, scribbled_words_harm_nobody)
 	EXPECT_GT(LATE, worst)
 		TH_LOG("%llu ns late", worst);
 	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
-	EXPECT_GE(64, stats.max_pass);
 	EXPECT_LT(0, stats.fired);
 
 	/* Who follows the rules from here on has a wheel that works. */
@@ -140,7 +139,7 @@ TEST_F(hostile, scribbled_words_harm_nobody)
 	EXPECT_EQ(7, ev.id);
 }
 
-/* With enough of them unread, softirq would do no more for the wheel. */
+/* With 1,024 of them queued, softirq would leave the wheel to its reader. */
 static void throw_events_away(const struct shared *s)
 {
 	struct twheel_event ev[64];
@@ -169,9 +168,8 @@ TEST_F(hostile, a_flood_one_tick_ahead)
 	EXPECT_GT(LATE, worst)
 		TH_LOG("%llu ns late", worst);
 	ASSERT_EQ(0, wheel_stats(self->s.fd, &stats));
-	EXPECT_GE(64, stats.max_pass);
 	/* It was one. On a slow bed softirq gets fewer into its share of the CPU time. */
-	EXPECT_LT(getenv("TWHEEL_LATE_MS") ? 100 : 2000, stats.fired + stats.moves);
+	EXPECT_LT(getenv("TWHEEL_LATE_MS") ? 100 : 2000, stats.fired);
 }
 
 /*
@@ -197,6 +195,64 @@ TEST_F(hostile, killed_and_adopted)
 		ASSERT_EQ(0, adopt(&self->s, SERVED))
 			TH_LOG("lost in round %d", round);
 	}
+}
+
+struct storer {
+	pthread_t		thread;
+	struct twheel_word	*word;
+	bool			stop;
+};
+
+/* Arm a timer and cancel it, by stores alone, at moments that wander. */
+static void *store(void *arg)
+{
+	struct storer *s = arg;
+	unsigned int wait = 1;
+
+	while (!__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE)) {
+		__u64 deadline = wait & 1 ? 0 : 1ULL << 60;
+
+		__atomic_exchange_n(&s->word->deadline, deadline, __ATOMIC_SEQ_CST);
+		wait = wait * 5 % 509;
+		for (unsigned int i = 0; i < wait; i++)
+			__asm__ volatile("");
+	}
+	return NULL;
+}
+
+/*
+ * An arm that depends on whether the timer is armed is refused or not by the state that it
+ * puts an end to, also if another thread stores deadlines meanwhile.
+ */
+TEST(only_new_and_only_move_hold_beside_stores)
+{
+	unsigned long armed[2] = {}, wrong = 0;
+	struct storer storer = {};
+	struct shared s;
+	__u64 end;
+
+	ASSERT_EQ(0, shared_open(&s, 256, 0));
+	storer.word = s.word;
+	ASSERT_EQ(0, thread_start(&storer.thread, store, &storer));
+	end = now_ns() + 2 * SEC;
+	for (unsigned int i = 0; now_ns() < end; i++) {
+		struct twheel_op op = {
+			.flags = i & 1 ? TWHEEL_ARM_NEW : TWHEEL_ARM_MOVE,
+			.deadline = 1ULL << 59,
+		};
+
+		if (ioctl(s.fd, TWHEEL_IOC_ARM, &op))
+			continue;
+		armed[i & 1]++;
+		wrong += (op.state == TWHEEL_STATE_IDLE) != (i & 1);
+	}
+	__atomic_store_n(&storer.stop, true, __ATOMIC_RELEASE);
+	ASSERT_EQ(0, pthread_join(storer.thread, NULL));
+	TH_LOG("%lu moved, %lu armed, %lu of them wrongly", armed[0], armed[1], wrong);
+	EXPECT_LT(0, armed[0]);
+	EXPECT_LT(0, armed[1]);
+	EXPECT_EQ(0, wrong);
+	shared_close(&s);
 }
 
 TEST_HARNESS_MAIN

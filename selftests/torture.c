@@ -637,7 +637,7 @@ static void check_stats(struct calls *c)
 	struct twheel_stats s;
 
 	NEED(!wheel_stats(c->fd, &s));
-	if (s.pending || s.expired || wheel_list(c->fd, TWHEEL_IOC_LIST, &t, 1, &(__u32){ 0 }))
+	if (s.pending || s.expired || wheel_list(c->fd, &t, 1, &(__u32){ 0 }))
 		wrong(2, "%llu pending and %llu expired are left", s.pending, s.expired);
 	if (s.arms != c->arms || s.delivered != c->told || s.overruns != c->overruns)
 		wrong(2, "%llu of %llu arms, %llu of %llu events, %llu of %llu overruns", s.arms,
@@ -667,7 +667,7 @@ static void wait_empty(struct calls *c)
 		NEED(!wheel_stats(c->fd, &s));
 		if (!s.pending && !s.expired)
 			break;
-		while ((n = wheel_list(c->fd, TWHEEL_IOC_LIST, t, 64, &cursor)) > 0)
+		while ((n = wheel_list(c->fd, t, 64, &cursor)) > 0)
 			for (int i = 0; i < n; i++) {
 				struct owned *a = owned_of(c, t[i].cookie);
 				struct twheel_op op = {
