@@ -226,7 +226,7 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
  * @clock: of @expires
  * @expires: by the host's @clock, ns
  *
- * A wheel that is queued by another clock does not count: that clock may be set, or stop in suspend.
+ * Being queued by another clock does not count: that clock may be set, or stop in suspend.
  *
  * Return: true or false.
  *
@@ -326,8 +326,8 @@ static struct expiry_line *next_line(struct expiry_share *share)
 }
 
 /*
- * Turn a wheel, if it still waits in the line.  Return the tokens spent.  The line may be freed when
- * it does not, so it is only compared.
+ * Turn a wheel, if it still waits in the line.  Return the tokens spent.  If it does not, the line
+ * may be freed, so it is only compared.
  */
 static unsigned int visit(const struct expiry_line *line, struct expiry_entry *entry,
 			  unsigned int budget)

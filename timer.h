@@ -15,7 +15,8 @@
  * The node of a claimed timer holds the number of the claim in @next, and in @expiry when
  * the event was found.
  *
- * All of it is inline, because the words and the calls are made of these few steps.  Like wheel.h it has no locks of its own.
+ * All of it is inline, because the words and the calls are made of these few steps.  Like
+ * wheel.h it has no locks of its own.
  */
 #ifndef TWHEEL_TIMER_H
 #define TWHEEL_TIMER_H

@@ -42,7 +42,7 @@ TRACE_DEFINE_ENUM(TWHEEL_STATE_DELIVERED);
 		{ TWHEEL_STATE_EXPIRED,		"expired" },	\
 		{ TWHEEL_STATE_DELIVERED,	"delivered" })
 
-/* A timer: @found is its enum twheel_state before, @tick, @level and @slot tell where it is filed. */
+/* A timer: @found is its enum twheel_state before; @tick, @level and @slot: where it is filed. */
 DECLARE_EVENT_CLASS(twheel_timer,
 	TP_PROTO(const struct wheel *w, u32 id, u32 found),
 	TP_ARGS(w, id, found),

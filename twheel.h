@@ -67,9 +67,9 @@ struct twheel {
 };
 
 /*
- * Softirq waits for this lock, so a holder handles two steps of 64 timers at most, and is not
- * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay enabled:
- * local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
+ * Softirq waits for this lock, so a holder handles one step of 64 timers at most, and is not
+ * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay
+ * enabled: local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
  */
 static inline void twheel_lock(struct twheel *tw)
 	__acquires(&tw->lock)

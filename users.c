@@ -53,8 +53,8 @@ TWHEEL_PART unsigned long users_max_timers(void)
 /**
  * user_current() - the user for whom the caller acts
  *
- * The caller's uid; but a user namespace may have 65,536 uids, so all of them count as the creator of
- * the outermost namespace that root has not made.  A namespace made by root is a container, whose
+ * The caller's uid; but a user namespace may have 65,536 uids, so all of them count as the
+ * creator of the outermost namespace that root has not made.  A namespace made by root is a container, whose
  * uids root has chosen.
  *
  * Return: a uid.
@@ -152,8 +152,8 @@ TWHEEL_PART void user_put(struct twheel_user *user)
 }
 
 /*
- * Charge a user for a chunk of timers: 0 or -EDQUOT.  The chunk that reaches the limit may exceed it:
- * a limit means as many timers whatever the size of a page.
+ * Charge a user for a chunk of timers: 0 or -EDQUOT.  The chunk that reaches the limit may exceed
+ * it: a limit means as many timers whatever the size of a page.
  */
 TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
 {

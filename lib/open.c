@@ -175,7 +175,7 @@ static struct twheel *create(int fd, const struct twheel_options *options,
 	pthread_mutex_init(&w->lock, NULL);
 	w->fd = fd;
 	w->clock = setup->flags & TWHEEL_SETUP_CLOCK ? setup->clock : CLOCK_MONOTONIC;
-	w->clock_offset = (uint64_t)setup->clock_offset;
+	w->clock_offset = setup->clock_offset;
 	w->batching = options->flags & TWHEEL_OPEN_BATCH;
 	w->shared.capacity = setup->capacity;
 	w->fresh = setup->capacity;

@@ -384,7 +384,7 @@ static void do_submit(struct run *r)
 	struct twheel_submit s = {
 		.ops		= (uintptr_t)array,
 		.nr		= one_in(r, 16) ? below(r, room + 4) : nr,
-		.op_size	= mostly(r, sizeof(struct twheel_op)),
+		.op_size	= mostly(r, sizeof(struct twheel_op) + 8 * one_in(r, 16)),
 		.flags		= mostly(r, 0),
 		.reserved	= mostly(r, 0),
 	};
@@ -417,14 +417,13 @@ static void do_list(struct run *r)
 	struct twheel_list l = {
 		.timers		= (uintptr_t)array,
 		.nr		= mostly(r, below(r, one_in(r, 4) ? 100 : 8)),
-		.timer_size	= mostly(r, sizeof(struct twheel_timer)),
+		.timer_size	= mostly(r, sizeof(struct twheel_timer) + 8 * one_in(r, 16)),
 		.cursor		= one_in(r, 2) ? 0 : some_id(r),
 		.flags		= mostly(r, 0),
 		.reserved	= mostly(r, 0),
 	};
 
-	call_ioctl(r, some_fd(r), one_in(r, 4) ? TWHEEL_IOC_DRAIN : TWHEEL_IOC_LIST, &l,
-		   sizeof(l));
+	call_ioctl(r, some_fd(r), TWHEEL_IOC_LIST, &l, sizeof(l));
 }
 
 static void do_tell(struct run *r)
@@ -445,7 +444,7 @@ static void do_setup(struct run *r)
 		.clock		= mostly(r, 1),
 		.tick		= mostly(r, 0),
 		.capacity	= mostly(r, below(r, 1000)),
-		.reserved	= mostly(r, 0),
+		.event_size	= mostly(r, 0),
 	};
 
 	if (one_in(r, 4))

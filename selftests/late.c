@@ -137,10 +137,10 @@ TEST(sleepers_of_many_wheels)
 	}
 }
 
-/* A wheel that is due by its own clock is not put off because others call meanwhile. */
+/* Calls do not put off a wheel that is due. */
 
-/* So long that to come a tick late is no matter of a slow machine. */
-#define LONG_TICK		(50 * MSEC)
+/* Longer than a slow machine makes an interrupt late. */
+#define LONG_TICK	(50 * MSEC)
 #define ROUNDS		20
 
 FIXTURE(calls) {
@@ -172,8 +172,8 @@ FIXTURE_TEARDOWN(calls)
 }
 
 /*
- * Calls go on when the tick begins, each of which sees that something is due and an event unread.
- * Softirq, whose interrupt is due at the same time, finds the timers all the same.
+ * Calls go on when the tick begins, and each sees that timers are due and an event is unread.
+ * Softirq, whose interrupt is due at the same time, finds the timers.
  */
 TEST_F(calls, do_not_put_off_what_is_due)
 {
@@ -242,7 +242,7 @@ TEST(slots_to_pass_take_no_longer_than_others)
 	close(fd);
 }
 
-#define DISARMED		64
+#define DISARMED	64
 #define MANY		500000
 
 /* Arm a wheel for the next tick of any, and take that back; again and again. */
@@ -323,8 +323,8 @@ FIXTURE_TEARDOWN(late)
 }
 
 /*
- * Of a span some time is left for a user who comes late, whatever a user alone has to do; and
- * an interrupt that finds nothing makes it no longer.
+ * Tokens of a span are kept for a user who becomes due late in it, however much another user has to
+ * do; and an interrupt that finds nothing makes the span no longer.
  */
 TEST_F(late, a_user_who_comes_late_does_not_wait_for_the_next_span)
 {
@@ -477,11 +477,11 @@ TEST(interrupts_are_spent_of_the_eighth)
 }
 
 /*
- * On PREEMPT_RT who holds a wheel's lock may lose the processor to somebody of a higher
- * priority.  Nobody on another processor is to wait for that, but who uses the wheel.
+ * On PREEMPT_RT the holder of a wheel's lock may be preempted by a task of a higher priority.  On
+ * other CPUs only users of that wheel wait for it.
  */
 #define RT_RUNTIME	"/proc/sys/kernel/sched_rt_runtime_us"
-/* How often somebody takes the processor, and for how long. */
+/* How often such a task takes the CPU, and for how long. */
 #define RT_TIMES	6
 #define RT_LONG		(1500 * MSEC)
 

@@ -396,6 +396,23 @@ TEST_F(user, a_passed_wheel_counts_for_its_first_user)
 	ASSERT_EQ(0, child_result(pid));
 }
 
+/* The chunk that reaches the limit may exceed it. */
+TEST_F(user, a_limit_within_a_chunk)
+{
+	int fd = wheel_open(0);
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", CHUNK + 1));
+	EXPECT_EQ(0, arm_in(fd, 0, HOUR, 0));
+	EXPECT_EQ(0, arm_in(fd, CHUNK, HOUR, 0));
+	EXPECT_EQ(-EDQUOT, arm_in(fd, 2 * CHUNK, HOUR, 0));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", 2 * CHUNK + 1));
+	EXPECT_EQ(0, arm_in(fd, 2 * CHUNK, HOUR, 0));
+	close(fd);
+}
+
 /* Words take their timers' memory at setup: all, or nothing. */
 TEST_F(user, words_are_charged_by_setup)
 {

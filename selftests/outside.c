@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events, ids, counts, wake-ups and signals, while other threads do something with the same timers. */
+/* Events, ids, counts, wake-ups and signals, while other threads use the same timers. */
 #include "outside.h"
 
 #define CAPACITY	512

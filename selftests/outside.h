@@ -14,7 +14,7 @@
 
 #define NO_USERFAULTFD	"this kernel has no userfaultfd, or not for us"
 
-/* A page that is not there yet.  A write to it waits until the test lets the page be, or refuses it. */
+/* A page that is not there yet.  A write to it waits until the test maps the page or refuses it. */
 struct held {
 	int	fd;
 	void	*page;

@@ -42,6 +42,9 @@ static void __attribute__((constructor)) need_simulated_time(void)
 		  name, sizeof(name));
 	if (strncmp(name, "time-travel", 11))
 		ksft_exit_skip("time is real here; simulated by: vm/run um\n");
+	/* By default they are for what a machine's memory holds. */
+	write_file(PARAMETERS "max_user_wheels", "4096");
+	write_file(PARAMETERS "max_user_timers", "%u", TWHEEL_MAX_CAPACITY);
 }
 
 /* What the wheel has to do, said in another way than the wheel does it. */

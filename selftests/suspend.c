@@ -56,9 +56,7 @@ static long long sleep_machine(void)
 	return ret ?: (long long)(clock_ns(CLOCK_BOOTTIME) - now_ns()) - before;
 }
 
-static const clockid_t clocks[] = {
-	CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_REALTIME, CLOCK_TAI
-};
+static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_REALTIME };
 
 /* Ids. */
 enum { MANY = 300, HOURLY = MANY, CANCELLED, PERIODIC, CAPACITY };

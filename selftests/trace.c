@@ -389,7 +389,8 @@ TEST_F(trace, hrtimer)
 	for (line = self->text; (line = next_line(line, "twheel_hrtimer_start", 0));) {
 		__u64 expires = field(line, "expires");
 
-		if (field(line, "clock") != CLOCK_MONOTONIC || expires < base || expires > base + MSEC)
+		if (field(line, "clock") != CLOCK_MONOTONIC || expires < base ||
+		    expires > base + MSEC)
 			continue;
 		for (fire = line; (fire = next_line(fire, "twheel_hrtimer_fire", 0));)
 			if (field(fire, "expires") == expires)

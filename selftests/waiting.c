@@ -525,7 +525,7 @@ TEST_F(exclusive, one_event_wakes_one_waiter)
 	}
 }
 
-/* What waits for a wheel can be killed, and a thread that exits ends those beside it. */
+/* A process that waits for a wheel can be killed, and ends when one of its threads exits. */
 FIXTURE(killed) {
 	int fd;
 };
@@ -699,7 +699,7 @@ TEST_F(stale, are_passed_by_a_read_at_once_in_bounded_steps)
 	EXPECT_EQ(9, self->ev.cookie);
 }
 
-/* Events are left behind what such a read has dropped: who waits for edges is told of them. */
+/* Such a read may leave events behind those that it has dropped: an edge tells of them. */
 TEST_F(stale, an_edge_comes_for_what_a_read_at_once_leaves)
 {
 	enum { WANTED = 1000 };

@@ -387,7 +387,7 @@ static void get_setup(const struct wheel *wheel, struct twheel_setup *setup)
 {
 	*setup = wheel->setup;
 	setup->now = kernel_now();
-	setup->clock_offset = (__s64)kernel.clock_offset;
+	setup->clock_offset = kernel.clock_offset;
 }
 
 /* Which timers have words, once the capacity is known. */

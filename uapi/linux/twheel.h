@@ -26,8 +26,8 @@
  * A call that fails has changed no timer, but for one case: memory to which the
  * results could be written when the call began, and can't when it ends, because
  * another thread has taken it away.  Then the call has been carried out, and fails
- * with EFAULT; LIST tells of a timer whose id the kernel chose.  What an arm has got of the memory that it needs
- * stays with the wheel, also if there is no more.
+ * with EFAULT; LIST tells of a timer whose id the kernel chose.  Memory that an arm has got
+ * stays with the wheel, also if there was not enough.
  */
 
 /**
@@ -179,8 +179,8 @@ struct twheel_features {
  *	CLOCK_REALTIME may be set.  Forward: timers are due by the new time, at once.
  *	Back: pending timers wait until the clock reaches their deadlines; what has expired
  *	stays expired, as with timerfd.
- * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or after its
- *	deadline
+ * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or
+ *	after its deadline
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
  *	is not more.  What is further off than the levels reach goes round the
@@ -200,7 +200,7 @@ struct twheel_features {
  *	mmap; 0: there are no words
  * @now: out: what the wheel's clock tells
  * @clock_offset: out: what to add to the caller's reading of @clock to get the
- *	wheel's time.  Not 0 only where the caller is in another time namespace
+ *	wheel's time, modulo 2^64.  Not 0 only where the caller is in another time namespace
  *	than the one in which the wheel was opened
  *
  * SETUP may be called once, before the wheel is used; a wheel that never calls
@@ -221,7 +221,7 @@ struct twheel_setup {
 	__u32		words_nr;
 	__aligned_u64	words_offset;
 	__aligned_u64	now;
-	__s64		clock_offset __attribute__((aligned(8)));
+	__aligned_u64	clock_offset;
 };
 
 /* @clock is given. */
@@ -305,8 +305,8 @@ struct twheel_op {
 #define TWHEEL_OP_CANCEL	2U
 
 /*
- * @deadline is counted from now.  Not on a wheel of CLOCK_REALTIME (EINVAL): add the duration to its
- * reading of the clock, or use CLOCK_MONOTONIC, which is not set.
+ * @deadline is counted from now.  Not on a wheel of CLOCK_REALTIME (EINVAL): add the duration to
+ * a reading of the clock, or use CLOCK_MONOTONIC, which is not set.
  */
 #define TWHEEL_ARM_RELATIVE	(1U << 0)
 /* Only if the timer is not armed (EEXIST). */
@@ -394,8 +394,9 @@ struct twheel_timer {
  * @reserved: 0
  *
  * In order of ids.  A timer whose event a read holds at that moment is not listed.  A call may
- * return fewer than @nr timers before the end.  One that a signal ends before it has found a timer fails with EINTR, or is
- * restarted, and has written @cursor all the same: the next goes on from there.
+ * return fewer than @nr timers before the end.  One that a signal ends before it has found a
+ * timer fails with EINTR, or is restarted, and has written @cursor all the same: the next goes on
+ * from there.
  * To drain a wheel, list its timers and submit cancels with their generations: what each cancel
  * found tells whether the timer was pending or expired.
  */
