@@ -171,7 +171,7 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		bool fault = false, more, behind;
 		u32 claim;
 
-		/* At least one step: timers that are armed for "now" over and over hide no others. */
+		/* At least one step: timers that are armed for "now" again hide no others. */
 		do {
 			behind = twheel_step(tw, want, may_sleep && !done);
 			cond_resched();

@@ -54,8 +54,8 @@ TWHEEL_PART unsigned long users_max_timers(void)
  * user_current() - the user for whom the caller acts
  *
  * The caller's uid; but a user namespace may have 65,536 uids, so all of them count as the
- * creator of the outermost namespace that root has not made.  A namespace made by root is a container, whose
- * uids root has chosen.
+ * creator of the outermost namespace that root has not made.  A namespace made by root is a
+ * container, whose uids root has chosen.
  *
  * Return: a uid.
  */

@@ -670,7 +670,7 @@ static void wait_empty(struct calls *c)
 	} while (now_ns() < limit);
 }
 
-/* Events that a reader held when nothing was armed any more, and that its failed read has put back. */
+/* Events that a reader held when nothing was armed any more, put back by its failed read. */
 static void read_rest(struct calls *c)
 {
 	__u64 limit = now_ns() + STUCK;
