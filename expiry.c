@@ -43,7 +43,7 @@
 
 /* Tokens for a visit to a wheel, and for a wake-up, beside one for each timer. */
 #define EXPIRY_VISIT	2U
-#define EXPIRY_WAKE	2U
+#define EXPIRY_WAKE	1U
 
 /* Tokens of a span kept for users who have had no visit in it. */
 #define EXPIRY_RESERVE	16U

@@ -388,23 +388,24 @@ static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 }
 
 /*
- * Does a timer need a level that is not there yet, now or for a later period?  Levels are added
- * before it is armed: later nobody can wait for memory.
+ * Does a timer need a level that is not there yet: now, for a later period, or when its clock is
+ * set back?  Levels are added before it is armed, because later nobody can wait for memory.
  */
 static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
 				 u64 interval, unsigned int slack, u64 now)
 {
 	const struct wheel *w = &ts->wheel;
-	u64 period;
+	u64 period = 0;
 
 	if (expiry && wheel_level_missing(w, level))
 		return true;
 	if (interval) {
 		interval = add_times(interval, slack_decode(slack) * ts->tick);
 		period = file_tick(ts, add_times(now, interval), 0) + 1;
-		return wheel_level_missing(w, wheel_level(w, period));
+		if (wheel_level_missing(w, wheel_level(w, period)))
+			return true;
 	}
-	return false;
+	return ts->settable && wheel_reach_missing(w, max(expiry, period));
 }
 
 #endif /* TWHEEL_TIMER_H */

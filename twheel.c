@@ -3,8 +3,8 @@
  * /dev/twheel: timers for daemons that hold a million of them.
  *
  * Each open file is a wheel: ioctls arm and cancel its timers, and what comes due waits for
- * read() and poll().  What a timer is and how the wheel turns is in timer.h and wheel.c, who pays in
- * users.c, whose time it takes in expiry.c.  What strangers pass in is looked at in ioctls.c and
+ * read() and poll().  What a timer is and how the wheel turns is in timer.h and wheel.c, who pays
+ * in users.c, whose time it takes in expiry.c.  What strangers pass in is looked at in ioctls.c and
  * events.c; here a wheel is opened, mapped and closed.
  *
  * Shared memory.  What is mapped stays as it is until the wheel is closed: setup takes

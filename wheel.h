@@ -308,6 +308,12 @@ static inline bool wheel_level_missing(const struct wheel *w, unsigned int level
 	return level >= w->nr_levels && w->nr_levels < w->max_levels;
 }
 
+/* May levels be added, so that a tick this far off can be reached from anywhere? */
+static inline bool wheel_reach_missing(const struct wheel *w, u64 ticks)
+{
+	return w->nr_levels < w->max_levels && ticks >> w->nr_levels * w->bits;
+}
+
 static inline struct wheel_node *wheel_node(const struct wheel *w, u32 id)
 {
 	return &w->chunk[id >> WHEEL_CHUNK_SHIFT].node[id & (WHEEL_CHUNK_TIMERS - 1)];

@@ -26,7 +26,7 @@
 #define SPAN		(250 * USEC)
 #define MAX_PASS	64
 #define VISIT		2
-#define WAKE		2
+#define WAKE		1
 #define RESERVE		16
 #define TURN		4
 /* So many timers of one wheel, if no other is due. */
