@@ -68,7 +68,8 @@ static void print_timer(const struct twheel_timer *timer)
 	output_row("state", timer_state(timer), "");
 	output_row("generation", number(text, timer->generation), "of its last arming");
 	if (armed) {
-		print_time("remaining", timer->remaining, timer->remaining ? "" : "it is due");
+		print_time("remaining", timer_remaining(timer),
+			   timer_remaining(timer) ? "" : "it is due");
 		print_time("interval", timer->interval, "");
 		output_row("left", timer_left(left, timer), "expirations");
 		print_time("slack", timer->slack, "");

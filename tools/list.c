@@ -170,7 +170,7 @@ static void print_timer(const struct twheel_timer *timer)
 
 	printf("%8u  %10u  %-9s  %10s  %10s  %8s  %10s  %8llu  %8llu\n", timer->id,
 	       timer->generation, timer_state(timer),
-	       duration_short(remaining, timer->remaining),
+	       duration_short(remaining, timer_remaining(timer)),
 	       or_none(interval, timer->interval), timer_left(left, timer),
 	       or_none(slack, timer->slack), (unsigned long long)timer->overruns,
 	       (unsigned long long)timer->cookie);

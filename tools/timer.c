@@ -40,7 +40,7 @@ void timer_json(const struct twheel_timer *timer)
 	json_number(line, "count", timer->count);
 	json_number(line, "cookie", timer->cookie);
 	json_number(line, "deadline_ns", timer->deadline);
-	json_number(line, "remaining_ns", timer->remaining);
+	json_number(line, "remaining_ns", timer_remaining(timer));
 	json_number(line, "interval_ns", timer->interval);
 	json_number(line, "slack_ns", timer->slack);
 	json_number(line, "overruns", timer->overruns);

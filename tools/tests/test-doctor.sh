@@ -140,7 +140,7 @@ finds device ok 'device 10:[0-9]+$'
 finds permission ok '^mode 0600, root:root$'
 finds open ok '^ABI [0-9]+$'
 finds features ok 'words'
-finds limits ok 'room for .* 0 of 1,024 wheels'
+finds limits ok 'room for .* 0 of 256 wheels'
 finds timer ok 'one of 20ms came [0-9.]+[mun]s late'
 finds library ok "^$version, .*/$soname$"
 silent fallback
