@@ -129,12 +129,12 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 	return done;
 }
 
-/* Wake waiters, because the caller leaves without looking to the end. */
+/* The caller leaves without looking to the end: if there may be an event, wake the next waiter. */
 static void twheel_pass_on(struct twheel *tw)
 {
 	u64 now = twheel_begin(tw);
 
-	tw->timers.news = true;
+	tw->timers.news |= timers_expired(&tw->timers) || timers_behind(&tw->timers, now);
 	twheel_end(tw, now);
 }
 

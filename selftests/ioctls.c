@@ -1254,6 +1254,9 @@ TEST_F(fresh, list_and_cancel_drain_a_wheel)
 	EXPECT_EQ(0, d.error);
 	/* No reader holds an event any more: what is listed now is all there is. */
 	ASSERT_LE(0, drain_once(&d, cancelled));
+	d.armings++;
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, d.armings));
+	ASSERT_EQ(1, drain_once(&d, cancelled));
 	ASSERT_EQ(0, drain_once(&d, cancelled));
 	ASSERT_EQ(0, wheel_stats(self->fd, &stats));
 	EXPECT_EQ(0, stats.pending + stats.expired);
