@@ -163,8 +163,11 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size,
 			       at_once ? GFP_NOWAIT | __GFP_NOWARN :
 			       may_sleep ? GFP_CHARGED : GFP_BRIEF);
-	if (!events)
+	if (!events) {
+		/* To an edge-triggered reader EAGAIN says that there is nothing. */
+		twheel_pass_on(tw);
 		return at_once ? -EAGAIN : -ENOMEM;
+	}
 
 	for (;;) {
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;

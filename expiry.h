@@ -68,8 +68,8 @@ struct expiry_share {
  * @line: where it waits, NULL: nowhere; changes under @lock and the CPU's lock
  * @expires: when it wants to be turned, by the clock of @line; @lock
  * @lock: the wheel's; constant
- * @turn: turns the wheel through at most @budget timers, and says how many timers and
- *	events it handled, and whether to wake.  Called in softirq context with @lock
+ * @turn: turns the wheel through at most @budget timers, and says how many it handled,
+ *	and whether to wake.  Called in softirq context with @lock
  *	held and the entry in no line; it may queue the entry again.  Constant
  * @wake: wakes who waits for events; called after that, without @lock.  Constant
  * @kref: the owner's, until the entry is in no line for good, and one of each visit
