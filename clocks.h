@@ -13,7 +13,6 @@
  * @TWHEEL_MONOTONIC: CLOCK_MONOTONIC
  * @TWHEEL_BOOTTIME: CLOCK_BOOTTIME
  * @TWHEEL_REALTIME: CLOCK_REALTIME
- * @TWHEEL_TAI: CLOCK_TAI
  *
  * Each switch over it names all of them and has no default, so that the compiler
  * tells where a new one was forgotten.
@@ -22,17 +21,15 @@ enum twheel_clock {
 	TWHEEL_MONOTONIC,
 	TWHEEL_BOOTTIME,
 	TWHEEL_REALTIME,
-	TWHEEL_TAI,
 };
 
-#define TWHEEL_CLOCKS	4
+#define TWHEEL_CLOCKS	3
 
 /* The ABI's names for them; the hrtimers' too. */
 static const clockid_t clock_ids[TWHEEL_CLOCKS] = {
 	[TWHEEL_MONOTONIC]	= CLOCK_MONOTONIC,
 	[TWHEEL_BOOTTIME]	= CLOCK_BOOTTIME,
 	[TWHEEL_REALTIME]	= CLOCK_REALTIME,
-	[TWHEEL_TAI]		= CLOCK_TAI,
 };
 
 /* What a clock tells, by the host's time namespace. */
@@ -43,8 +40,6 @@ static inline u64 clock_now(enum twheel_clock clock)
 		return ktime_get_boottime_ns();
 	case TWHEEL_REALTIME:
 		return ktime_get_real_ns();
-	case TWHEEL_TAI:
-		return ktime_get_clocktai_ns();
 	case TWHEEL_MONOTONIC:
 		break;
 	}
@@ -62,26 +57,16 @@ static inline s64 clock_ahead(enum twheel_clock clock)
 		return ktime_mono_to_any(0, TK_OFFS_BOOT);
 	case TWHEEL_REALTIME:
 		return ktime_mono_to_any(0, TK_OFFS_REAL);
-	case TWHEEL_TAI:
-		return ktime_mono_to_any(0, TK_OFFS_TAI);
 	case TWHEEL_MONOTONIC:
 		break;
 	}
 	return 0;
 }
 
-/* May somebody set the clock? */
+/* May the clock be set? */
 static inline bool clock_settable(enum twheel_clock clock)
 {
-	switch (clock) {
-	case TWHEEL_REALTIME:
-	case TWHEEL_TAI:
-		return true;
-	case TWHEEL_MONOTONIC:
-	case TWHEEL_BOOTTIME:
-		break;
-	}
-	return false;
+	return clock == TWHEEL_REALTIME;
 }
 
 #endif /* TWHEEL_CLOCKS_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a program waits for events, and takes them by read().
+ * Events: read and poll.
  *
- * A read claims events, copies them, and then takes those out of the wheel that have
- * reached the reader and are not stale.  It looks until it is sure; a poll looks for a
- * bounded number of steps.
+ * A read claims events under the lock, copies them without it, and then commits those that
+ * reached the reader and are not stale.  Both turn the wheel in the caller's time, by steps of
+ * at most WHEEL_STEP timers and stale events.
  */
 #include <linux/fs.h>
 #include <linux/poll.h>
@@ -17,99 +17,78 @@
 #include "events.h"
 #include "turn.h"
 
-/*
- * Steps that a poll takes before it says "perhaps", and a read with RWF_NOWAIT, or of an
- * io_uring that would rather poll, before it says EAGAIN.
- */
+/* Steps of a poll, and of a read that must not wait. */
 #define POLL_STEPS	16U
 
 /*
- * Take stale events from the front of those that wait, and post to the ring what has
- * room there.  Sets @sure if @readable is more than a guess.
+ * Is there an event?  If POLL_STEPS do not tell, say so: a poll may wake for nothing, but must miss
+ * nothing.  Meanwhile help with a heavy slot, but do not stay awake for one that is not due.
  */
-static bool twheel_look_for_event(struct twheel *tw, bool *sure)
+static bool twheel_readable(struct twheel *tw)
 {
 	struct timers *ts = &tw->timers;
-	u64 now = twheel_begin(tw);
-	bool readable, news;
+	bool readable, unsure = true;
 
-	*sure = tw->ring.header || events_drop_stale(ts, WHEEL_STEP) < WHEEL_STEP;
-	news = twheel_deliver_polled(tw, now, WHEEL_STEP);
-	if (tw->ring.header) {
-		readable = ring_has_entries(&tw->ring);
-		*sure = readable || !timers_expired(ts);
-	} else {
-		readable = timers_expired(ts);
-	}
-	if (!readable && timers_behind(ts, now))
-		*sure = false;
-	twheel_end(tw, now, news);
-	return readable;
-}
+	for (unsigned int n = 0; n < POLL_STEPS; n++) {
+		u64 now = twheel_begin(tw);
+		unsigned int left = WHEEL_STEP - events_drop_stale(ts, WHEEL_STEP);
+		bool heavy = timers_heavy(ts);
 
-/*
- * Is there an event?  After a bounded number of steps, @sure says that the answer is no more
- * than a guess.  Meanwhile the caller helps with a heavy slot that is not due yet, but does
- * not stay awake for it.
- */
-static bool twheel_readable(struct twheel *tw, bool *sure)
-{
-	bool readable;
-
-	*sure = false;
-	/* Who polls very many names looks at no signal in between. */
-	for (unsigned int n = 0; n < POLL_STEPS && !fatal_signal_pending(current); n++) {
-		bool behind = twheel_step(tw, 1, true, true);
-
-		readable = twheel_look_for_event(tw, sure);
-		if (*sure && (readable || !behind))
+		readable = left && timers_expired(ts);
+		unsure = !left || timers_behind(ts, now);
+		if (!readable && (unsure || heavy))
+			timers_advance(ts, now, left);
+		twheel_end(tw, now);
+		if (readable || !(unsure || heavy))
 			return readable;
 		cond_resched();
 	}
-	return false;
+	return unsure;
 }
 
 /*
- * May a read that is about to sleep stay awake?  Also if it is not sure that there is an
- * event: it goes on to look for one, and may be interrupted.  A killed one goes to sleep,
- * which ends it.
+ * Turn the wheel by a step.  Return whether to go on: something is due, and fewer than @enough
+ * events are queued.  With @help empty a heavy slot that is not due, too.
  */
-static bool twheel_may_read(struct twheel *tw)
+static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
 {
-	bool sure;
+	struct timers *ts = &tw->timers;
+	u64 now = twheel_begin(tw);
+	bool behind = timers_behind(ts, now) ||
+		      (help && timers_heavy(ts) && !timers_expired(ts));
 
-	if (fatal_signal_pending(current))
-		return false;
-	return twheel_readable(tw, &sure) || !sure;
+	if (behind) {
+		timers_advance(ts, now, WHEEL_STEP);
+		behind = timers_expired(ts) < enough;
+	}
+	twheel_end(tw, now);
+	return behind;
 }
 
 /*
- * Claim events that are not stale, as far as one knows by now.  Sets @more if stale ones
- * were in front and there may be others behind them, and @claim to the claim's number.
+ * Claim at most @nr events.  Stale ones in front are dropped, and count against the bound of a
+ * step.  Set @more if some were, and @claim to the number of the claim.
  */
 static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 				 unsigned int nr, u32 *claim, bool *more)
 {
+	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
-	u32 expired = timers_expired(&tw->timers);
-	bool news;
+	unsigned int dropped = events_drop_stale(ts, WHEEL_STEP);
 
-	/* A ring that was set up meanwhile has the events: the reader looks again, and is told. */
-	*more = tw->ring.header || events_drop_stale(&tw->timers, WHEEL_STEP) == WHEEL_STEP ||
-		timers_expired(&tw->timers) != expired;
-	nr = *more ? 0 : timers_claim(&tw->timers, events, nr, now);
-	*claim = tw->timers.claims;
-	/* Those that were dropped are filed anew, or have an event again. */
-	news = twheel_deliver(tw, now, 0);
-	/* Events that are left are for the next who waits, however long this one's copy takes. */
-	twheel_end(tw, now, news || (nr && timers_expired(&tw->timers)));
+	*more = dropped;
+	nr = timers_claim(ts, events, min(nr, WHEEL_STEP - dropped), now);
+	*claim = ts->claims;
+	/* The events that are left are for the next waiter, however long this copy takes. */
+	ts->news |= nr && timers_expired(ts);
+	twheel_end(tw, now);
 	return nr;
 }
 
 /*
- * Of @nr claimed events, @told have reached the reader.  Returns how many count;
- * if those are less, the one behind them is stale, and what stands behind that is
- * claimed still.
+ * Commit the first @told of @nr claimed events, which reached the reader, and put the others back.
+ * Return how many were committed.  If fewer, the next one is stale, and those behind it are
+ * still claimed.
  */
 static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
 				     unsigned int nr, unsigned int told, u32 claim)
@@ -119,14 +98,14 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 
 	timers_put_back(&tw->timers, events + told, nr - told, claim);
 	count = timers_commit(&tw->timers, events, told, claim, now);
-	twheel_end(tw, now, twheel_deliver(tw, now, 0));
+	twheel_end(tw, now);
 	return count;
 }
 
 /*
- * Hand events to a reader.  A record reaches the reader before it counts, so that
- * no fault loses it; the place of one that turns out to be stale is taken by those
- * behind it.  Returns how many count; sets @fault if the reader's memory failed.
+ * Copy claimed events to the reader.  A record is copied before it is committed, so no fault loses
+ * it; events behind a stale one take its place.  Return how many were committed; set @fault if
+ * a copy failed.
  */
 static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 				unsigned int nr, u32 claim, struct iov_iter *to, bool *fault)
@@ -150,16 +129,13 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
 	return done;
 }
 
-/* The caller leaves without an event, and may have been woken in the place of another. */
+/* The caller leaves without looking to the end: if there may be an event, wake the next waiter. */
 static void twheel_pass_on(struct twheel *tw)
 {
-	bool more;
+	u64 now = twheel_begin(tw);
 
-	twheel_lock(tw);
-	more = tw->ring.header || timers_expired(&tw->timers);
-	twheel_unlock(tw);
-	if (more)
-		twheel_wake(tw);
+	tw->timers.news |= timers_expired(&tw->timers) || timers_behind(&tw->timers, now);
+	twheel_end(tw, now);
 }
 
 /**
@@ -173,103 +149,73 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel *tw = iocb->ki_filp->private_data;
 	bool at_once = iocb->ki_flags & IOCB_NOWAIT;
-	/* fcntl may change O_NONBLOCK at any time; each read goes by what it was at first. */
+	/* fcntl() may change O_NONBLOCK meanwhile. */
 	bool may_sleep = !at_once && !(data_race(iocb->ki_filp->f_flags) & O_NONBLOCK);
+	unsigned int steps = at_once ? POLL_STEPS : UINT_MAX;
 	const size_t size = sizeof(struct twheel_event);
 	size_t room = iov_iter_count(to) / size, done = 0;
-	unsigned int steps = at_once ? POLL_STEPS : UINT_MAX;
 	struct twheel_event *events;
 	int ret = 0;
 
 	if (!room)
 		return -EINVAL;
-	/* Who sleeps keeps this for as long, so it is charged. */
+	/* A sleeping reader keeps this, so it is charged. */
 	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size,
 			       at_once ? GFP_NOWAIT | __GFP_NOWARN :
 			       may_sleep ? GFP_CHARGED : GFP_BRIEF);
 	if (!events) {
-		if (!at_once)
-			return -ENOMEM;
-		twheel_seek(tw);
-		return -EAGAIN;
+		/* To an edge-triggered reader EAGAIN says that there is nothing. */
+		twheel_pass_on(tw);
+		return at_once ? -EAGAIN : -ENOMEM;
 	}
 
 	for (;;) {
 		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;
-		bool fault = false, more, all;
+		bool fault = false, more, behind;
 		u32 claim;
 
-		if (twheel_has_ring(tw)) {
-			ret = -EOPNOTSUPP;
-			break;
-		}
-		all = twheel_catch_up(tw, want, may_sleep && !done, &steps);
+		/* At least one step: timers that are armed for "now" again hide no others. */
+		do {
+			behind = twheel_step(tw, want, may_sleep && !done);
+			cond_resched();
+			/* To io_uring, completed requests look like a signal. */
+		} while (--steps && behind && (at_once || !signal_pending(current)));
 		nr = twheel_claim(tw, events, want, &claim, &more);
 		told = twheel_tell(tw, events, nr, claim, to, &fault);
 		done += told;
-		if (fault) {
+		if (fault)
 			ret = -EFAULT;
+		else if (done && (done == room || (nr < want && !more && told == nr)))
 			break;
-		}
-		/*
-		 * Not until nothing is due: a fast periodic timer always is.  But whose event was
-		 * stale may be due by what is wanted now.
-		 */
-		if (done && ((nr < want && !more && told == nr) || done == room))
-			break;
-		cond_resched();
-		/* All of these were stale, or there is room for more than a copy's worth. */
-		if (steps && (nr || more || !all)) {
-			steps--;
-			/* What io_uring has completed meanwhile looks like a signal. */
-			if (at_once || !signal_pending(current))
-				continue;
-			ret = -ERESTARTSYS;
-			break;
-		}
-		if (!may_sleep) {
-			/* No edge would tell of what this did not come to. */
-			if (!steps)
-				twheel_seek(tw);
+		else if (steps && (nr || more || behind))
+			ret = at_once || !signal_pending(current) ? 0 : -ERESTARTSYS;
+		else if (!may_sleep)
 			ret = -EAGAIN;
-			break;
-		}
-		ret = wait_event_interruptible_exclusive(tw->wait, twheel_may_read(tw) ||
-							 twheel_has_ring(tw));
+		else
+			ret = wait_event_interruptible_exclusive(tw->wait, twheel_readable(tw));
 		if (ret)
 			break;
 	}
 	kfree(events);
-	if (!done && ret != -EAGAIN)
+	/* A signal came, or the steps of a read that must not wait are spent. */
+	if (!done && (ret == -ERESTARTSYS || !steps))
 		twheel_pass_on(tw);
 	return done ? done * size : ret;
 }
 
 /**
- * twheel_poll() - may a read find an event, or are there entries in the ring?  A file operation
+ * twheel_poll() - may a read find an event?  A file operation
  * @file: the wheel's
  * @wait: where to wait
  *
- * Poll does not take long.  What it does not come to is left to the read of who does not sleep
- * there; else to softirq, which wakes the caller if there is an event.  A killed caller, which
- * does not look to the end, must not say that there is nothing: an epoll that it shares with
- * others would then not tell them of an event that waits.
+ * A poll takes at most POLL_STEPS steps, and then says yes.
  *
  * Return: EPOLLIN and EPOLLRDNORM, or 0.
  */
 TWHEEL_PART __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
 	struct twheel *tw = file->private_data;
-	bool sure;
 
 	poll_wait(file, &tw->wait, wait);
-	if (twheel_readable(tw, &sure))
-		return EPOLLIN | EPOLLRDNORM;
-	if (sure)
-		return 0;
-	/* As a read will see it, unless fcntl changes it meanwhile. */
-	if ((data_race(file->f_flags) & O_NONBLOCK) || fatal_signal_pending(current))
-		return EPOLLIN | EPOLLRDNORM;
-	twheel_seek(tw);
-	return 0;
+	return twheel_readable(tw) ? EPOLLIN | EPOLLRDNORM : 0;
 }

@@ -4,9 +4,7 @@
  *
  * Whatever a stranger can make long gives way and looks at signals after each
  * step, and has done something for good in each.  But an arm that is to move a timer with a
- * word begins anew when a store comes between: then it is the store that was done.  And the first
- * operation of a call, an arm without an id, searches to the end, because half a search is for
- * nothing; a signal ends a submit before an operation behind that which has to wait or search.
+ * word begins anew when a store comes between: then it is the store that was done.
  */
 #include <linux/capability.h>
 #include <linux/nospec.h>
@@ -21,33 +19,24 @@
 #include "turn.h"
 
 static_assert(sizeof(struct twheel_event) == 48);
-static_assert(sizeof(struct twheel_features) == 64);
-static_assert(sizeof(struct twheel_setup) == 80);
+static_assert(sizeof(struct twheel_features) == 56);
+static_assert(sizeof(struct twheel_setup) == 64);
 static_assert(sizeof(struct twheel_op) == 64);
 static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
-static_assert(sizeof(struct twheel_stats) == 552);
-static_assert(sizeof(struct twheel_trim) == 8);
-static_assert(sizeof(struct twheel_where) == 40);
+static_assert(sizeof(struct twheel_stats) == 280);
 
 /* Arm, cancel and submit */
 
-static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
+static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now,
 			struct timers_need *need)
 {
-	struct timers *ts = &tw->timers;
 	int ret;
 
 	switch (op->opcode) {
 	case TWHEEL_OP_ARM:
 		ret = timers_check_arm(ts, op);
-		/* Nobody tells when an event was taken from the ring, and the id is free. */
-		if (!ret && op->id == TWHEEL_ID_ANY && tw->ring.header)
-			ret = -EOPNOTSUPP;
-		/* Without a ring the kernel hands out the events, and counts by itself. */
-		if (!ret && op->flags & TWHEEL_ARM_STORED && op->count && !tw->ring.header)
-			ret = -EINVAL;
 		return ret ? ret : timers_arm(ts, op, now, need);
 	case TWHEEL_OP_CANCEL:
 		ret = timers_check_cancel(ts, op);
@@ -59,39 +48,27 @@ static int twheel_do_op(struct twheel *tw, struct twheel_op *op, u64 now,
 
 /*
  * Carry out at most COPY_MAX operations; each gets its result.  Returns how many were, which are
- * fewer if there is a signal where one behind the first needs memory or goes on searching.  Sets
- * @more if there are events that the consumer of a ring may have called for, and none of them was
- * moved.
+ * fewer if there is a signal where one behind the first needs memory or goes on searching.
  */
-static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr,
-				  bool *more)
+static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
 {
 	struct timers *ts = &tw->timers;
 	struct timers_need need = {};
 	unsigned int i = 0;
-	bool news;
-	u32 tail;
 	u64 now;
 	int ret;
 
 	while (i < nr) {
 		now = twheel_begin(tw);
-		tail = tw->ring.tail;
 		timers_prefetch_first(ts, &ops[i], nr - i);
 		for (; i < nr; i++) {
 			timers_prefetch_later(ts, &ops[i], nr - i);
-			ret = twheel_do_op(tw, &ops[i], now, &need);
+			ret = twheel_do_op(ts, &ops[i], now, &need);
 			if (ret == -EAGAIN)
 				break;
 			ops[i].result = ret;
-			/* What was cancelled is free now, and the search may have passed it. */
-			if (!ret && !ops[i].deadline)
-				need.searched = 0;
 		}
-		/* No more than a step in all. */
-		news = twheel_deliver(tw, now, max(WHEEL_STEP - i, 1U));
-		*more = tw->ring.tail == tail && twheel_ring_is_behind(tw, now);
-		twheel_end(tw, now, news);
+		twheel_end(tw, now);
 		if (i == nr || (i && task_sigpending(current)))
 			break;
 		ret = memory_grow(tw, &need);
@@ -101,46 +78,12 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 	return i;
 }
 
-/* Which of the operations leave the id to the kernel, as bits. */
-static u64 chosen_ids(const struct twheel_op *ops, unsigned int nr)
-{
-	u64 chosen = 0;
-
-	static_assert(COPY_MAX <= 64);
-	for (unsigned int i = 0; i < nr; i++)
-		if (ops[i].id == TWHEEL_ID_ANY)
-			chosen |= BIT_ULL(i);
-	return chosen;
-}
-
-/*
- * The daemon could not be told the results of these.  It knows of its own ids,
- * but a timer with an id that the kernel chose would be lost to it.
- */
-static void twheel_undo(struct twheel *tw, const struct twheel_op *ops,
-			unsigned int nr, u64 chosen)
-{
-	u64 now = twheel_begin(tw);
-
-	for (unsigned int i = 0; i < nr; i++) {
-		struct twheel_op op = { .id = ops[i].id, .generation = ops[i].generation };
-
-		if (chosen & BIT_ULL(i) && !ops[i].result)
-			timers_cancel(&tw->timers, &op);
-	}
-	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
-}
-
 static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 {
-	bool more;
-
 	if (op->opcode)
 		return -EINVAL;
 	op->opcode = opcode;
-	twheel_do_ops(tw, op, 1, &more);
-	if (more)
-		twheel_fill_ring(tw, 1);
+	twheel_do_ops(tw, op, 1);
 	op->opcode = 0;
 	return op->result;
 }
@@ -148,12 +91,6 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 static int twheel_arm(struct twheel *tw, union twheel_arg *arg)
 {
 	return twheel_single(tw, &arg->op, TWHEEL_OP_ARM);
-}
-
-/* The caller could not be told which id the kernel has chosen. */
-static void twheel_undo_arm(struct twheel *tw, const union twheel_arg *arg)
-{
-	twheel_undo(tw, &arg->op, 1, 1);
 }
 
 static int twheel_cancel(struct twheel *tw, union twheel_arg *arg)
@@ -179,35 +116,72 @@ static bool result_writable(struct twheel_op __user *user, const struct twheel_o
 	return !copy_to_user(&user->id, &op->id, RESULT_SIZE);
 }
 
-/* For how many of the operations can results be written? */
-static unsigned int results_writable(struct twheel_op __user *array,
-				     const struct twheel_op *ops, unsigned int nr)
+/*
+ * Arrays have records of a size that the caller names, at least that of the first ABI: a longer
+ * record must have a tail of zeroes, so that both sides can grow.
+ */
+static const size_t op_size = sizeof(struct twheel_op), timer_size = sizeof(struct twheel_timer);
+
+/* Copy operations from the caller.  Return how many, or an errno for the first. */
+static int copy_ops(struct twheel_op *ops, const void __user *array, unsigned int nr, size_t size)
 {
-	unsigned int n;
+	unsigned int n = 0;
+	int ret = -EFAULT;
+
+	if (size == op_size)
+		n = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
+	else
+		while (n < nr && !(ret = copy_struct_from_user(&ops[n], op_size,
+							       array + n * size, size)))
+			n++;
+	return n ? n : ret;
+}
+
+/* Copy timers to the caller.  Return how many. */
+static unsigned int tell_timers(void __user *array, const struct twheel_timer *records,
+				unsigned int nr, size_t size)
+{
+	unsigned int n = 0;
+
+	if (size == timer_size)
+		return copied_in_full(nr, size, copy_to_user(array, records, nr * size));
+	while (n < nr && !copy_to_user(array + n * size, &records[n], timer_size) &&
+	       !clear_user(array + n * size + timer_size, size - timer_size))
+		n++;
+	return n;
+}
+
+/* For how many of the operations can results be written? */
+static unsigned int results_writable(void __user *array, const struct twheel_op *ops,
+				     unsigned int nr, size_t size)
+{
+	unsigned int n = 0;
 
 	/* A copy's worth touches two pages at the most. */
 	static_assert((COPY_MAX - 1) * sizeof(*ops) + RESULT_SIZE <= PAGE_SIZE);
-	if (result_writable(array, ops) && result_writable(array + nr - 1, ops + nr - 1))
+	if (size == op_size && result_writable(array, ops) &&
+	    result_writable(array + (nr - 1) * size, ops + nr - 1))
 		return nr;
-	for (n = 0; n < nr; n++)
-		if (!result_writable(array + n, ops + n))
-			break;
+	while (n < nr && result_writable(array + n * size, ops + n))
+		n++;
 	return n;
 }
 
 /* Tell the results; returns how many could be. */
-static unsigned int write_results(struct twheel_op __user *array,
-				  const struct twheel_op *ops, unsigned int nr)
+static unsigned int write_results(void __user *array, const struct twheel_op *ops,
+				  unsigned int nr, size_t size)
 {
 	unsigned int n = 0;
 
-	if (!user_write_access_begin(array, nr * sizeof(*ops)))
+	if (!user_write_access_begin(array, nr * size))
 		return 0;
 	for (; n < nr; n++) {
-		unsafe_put_user(ops[n].id, &array[n].id, out);
-		unsafe_put_user(ops[n].generation, &array[n].generation, out);
-		unsafe_put_user(ops[n].state, &array[n].state, out);
-		unsafe_put_user(ops[n].result, &array[n].result, out);
+		struct twheel_op __user *op = array + n * size;
+
+		unsafe_put_user(ops[n].id, &op->id, out);
+		unsafe_put_user(ops[n].generation, &op->generation, out);
+		unsafe_put_user(ops[n].state, &op->state, out);
+		unsafe_put_user(ops[n].result, &op->result, out);
 	}
 out:
 	user_write_access_end();
@@ -217,57 +191,47 @@ out:
 static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 {
 	struct twheel_submit *submit = &arg->submit;
-	struct twheel_op __user *array = u64_to_user_ptr(submit->ops);
-	const size_t size = sizeof(struct twheel_op);
+	void __user *array = u64_to_user_ptr(submit->ops);
+	const size_t size = submit->op_size;
+	unsigned int done, told;
 	struct twheel_op *ops;
-	unsigned int nr, done, told;
-	bool more = false;
-	u64 chosen;
+	int nr;
 
 	if (submit->flags)
 		return -EOPNOTSUPP;
-	if (submit->reserved || submit->op_size != size)
+	if (submit->reserved || size < op_size || size > PAGE_SIZE)
 		return -EINVAL;
 	if (submit->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;
 	submit->done = 0;
 	submit->failed = 0;
-	if (!submit->nr) {
-		if (twheel_has_ring(tw))
-			twheel_fill_ring(tw, TWHEEL_MAX_RING);
+	if (!submit->nr)
 		return 0;
-	}
-	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), size, GFP_BRIEF);
+	ops = kmalloc_array(min_t(u32, submit->nr, COPY_MAX), op_size, GFP_BRIEF);
 	if (!ops)
 		return -ENOMEM;
 
 	do {
 		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
-		nr = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
-		if (nr)
-			nr = results_writable(array, ops, nr);
-		if (!nr)
+		nr = copy_ops(ops, array, nr, size);
+		if (nr > 0)
+			nr = results_writable(array, ops, nr, size) ?: -EFAULT;
+		if (nr < 0)
 			break;
-		chosen = chosen_ids(ops, nr);
-		done = twheel_do_ops(tw, ops, nr, &more);
-		told = write_results(array, ops, done);
-		/* Only if the array was unmapped meanwhile. */
-		if (unlikely(told < done))
-			twheel_undo(tw, ops + told, done - told, chosen >> told);
+		done = twheel_do_ops(tw, ops, nr);
+		told = write_results(array, ops, done, size);
 		for (unsigned int i = 0; i < told; i++)
 			submit->failed += ops[i].result < 0;
 		submit->done += told;
-		array += told;
+		array += told * size;
 		cond_resched();
 	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
 
 	kfree(ops);
-	if (more)
-		twheel_fill_ring(tw, 1);
-	return submit->done ? 0 : -EFAULT;
+	return submit->done ? 0 : nr < 0 ? nr : -EFAULT;
 }
 
-/* Get, where, list and drain */
+/* Get and list */
 
 static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 {
@@ -279,79 +243,23 @@ static int twheel_get(struct twheel *tw, union twheel_arg *arg)
 	return ret;
 }
 
-static int twheel_where(struct twheel *tw, union twheel_arg *arg)
+static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 {
-	int ret;
-
-	twheel_lock(tw);
-	ret = timers_where(&tw->timers, &arg->where);
-	twheel_unlock(tw);
-	return ret;
-}
-
-/*
- * Of @nr drained timers, @told have reached the caller.  Returns how many count; if those
- * are less, the one behind them was armed or cancelled meanwhile, and what stands behind
- * that is claimed still.
- */
-static unsigned int twheel_drain_end(struct twheel *tw, const struct twheel_timer *records,
-				     unsigned int nr, unsigned int told, u32 claim)
-{
-	u64 now = twheel_begin(tw);
-	unsigned int count;
-
-	timers_undrain(&tw->timers, records + told, nr - told, claim, now);
-	count = timers_drained(&tw->timers, records, told, claim);
-	twheel_end(tw, now, twheel_deliver(tw, now, WHEEL_STEP));
-	return count;
-}
-
-/*
- * Hand timers over.  Those of a drain reach the caller before they are cancelled, so that
- * no fault loses one; the place of one that somebody has armed or cancelled in between
- * is taken by those behind it.  Returns how many count; sets @fault to the first that
- * could not be told, or NULL.
- */
-static unsigned int twheel_hand_over(struct twheel *tw, struct twheel_timer __user *array,
-				     struct twheel_timer *records, unsigned int nr, bool drain,
-				     u32 claim, const struct twheel_timer **fault)
-{
-	const size_t size = sizeof(*records);
-	unsigned int done = 0, told, count;
-
-	*fault = NULL;
-	while (nr) {
-		told = copied_in_full(nr, size, copy_to_user(array + done, records, nr * size));
-		if (told < nr)
-			*fault = records + told;
-		count = drain ? twheel_drain_end(tw, records, nr, told, claim) : told;
-		done += count;
-		if (count == told)
-			break;
-		nr = told - count - 1;
-		records += count + 1;
-	}
-	return done;
-}
-
-static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool drain)
-{
-	struct twheel_timer __user *array = u64_to_user_ptr(list->timers);
-	const size_t size = sizeof(struct twheel_timer);
-	const struct twheel_timer *fault;
+	struct twheel_list *list = &arg->list;
+	void __user *array = u64_to_user_ptr(list->timers);
+	const size_t size = list->timer_size;
 	struct twheel_timer *records;
 	unsigned int nr, told;
 	int ret = 0;
-	u32 claim;
 	bool end;
 
 	if (list->flags)
 		return -EOPNOTSUPP;
-	if (list->reserved || list->timer_size != size || !list->nr)
+	if (list->reserved || size < timer_size || size > PAGE_SIZE || !list->nr)
 		return -EINVAL;
 	if (list->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;
-	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), size, GFP_BRIEF);
+	records = kmalloc_array(min_t(u32, list->nr, COPY_MAX), timer_size, GFP_BRIEF);
 	if (!records)
 		return -ENOMEM;
 	list->done = 0;
@@ -360,15 +268,14 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 		twheel_lock(tw);
 		nr = timers_list(&tw->timers, records,
 				 min_t(u32, list->nr - list->done, COPY_MAX),
-				 &list->cursor, drain, twheel_now(tw));
+				 &list->cursor, twheel_now(tw));
 		end = list->cursor == tw->timers.wheel.capacity;
-		claim = tw->timers.claims;
 		twheel_unlock(tw);
-		told = twheel_hand_over(tw, array, records, nr, drain, claim, &fault);
+		told = tell_timers(array, records, nr, size);
 		list->done += told;
-		array += told;
-		if (fault) {
-			list->cursor = fault->id;
+		array += told * size;
+		if (told < nr) {
+			list->cursor = records[told].id;
 			ret = list->done ? 0 : -EFAULT;
 			break;
 		}
@@ -381,16 +288,6 @@ static int twheel_enumerate(struct twheel *tw, struct twheel_list *list, bool dr
 	return ret;
 }
 
-static int twheel_list(struct twheel *tw, union twheel_arg *arg)
-{
-	return twheel_enumerate(tw, &arg->list, false);
-}
-
-static int twheel_drain(struct twheel *tw, union twheel_arg *arg)
-{
-	return twheel_enumerate(tw, &arg->list, true);
-}
-
 /* Setup and statistics */
 
 /* What has to be added to the caller's reading of the clock to get the wheel's. */
@@ -401,7 +298,6 @@ static s64 caller_offset(const struct twheel *tw)
 	case TWHEEL_BOOTTIME:
 		return tw->offset - timens_offset(clock_ids[tw->clock]);
 	case TWHEEL_REALTIME:
-	case TWHEEL_TAI:
 		break;
 	}
 	return 0;
@@ -435,9 +331,7 @@ static int twheel_features(struct twheel *tw, union twheel_arg *arg)
 		.max_batch	 = TWHEEL_MAX_BATCH,
 		.max_user_timers = users_max_timers(),
 		.max_user_wheels = users_max_wheels(),
-		.max_user_ring	 = users_max_ring(),
-		.features	 = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING |
-				   TWHEEL_FEATURE_WHERE,
+		.features	 = TWHEEL_FEATURE_WORDS,
 	};
 	return 0;
 }
@@ -461,12 +355,10 @@ TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
 		.levels		= ts->wheel.max_levels,
 		.slots		= 1U << ts->wheel.bits,
 		.capacity	= ts->wheel.capacity,
-		.delivery	= tw->ring.header ? TWHEEL_DELIVER_RING : TWHEEL_DELIVER_READ,
-		.ring_entries	= tw->ring.entries,
+		.event_size	= sizeof(struct twheel_event),
 		.words_first	= tw->words_first,
 		.words_nr	= tw->words_nr,
 		.words_offset	= tw->words_nr ? WORDS_OFFSET : 0,
-		.ring_offset	= tw->ring.header ? RING_OFFSET : 0,
 		.now		= twheel_now(tw),
 		.clock_offset	= caller_offset(tw),
 	};
@@ -474,40 +366,28 @@ TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
 	return 0;
 }
 
-/* Fill in which ids have words, and how large the ring is. */
-static int setup_check_shared(struct twheel_setup *setup)
+/* Fill in which ids have words. */
+static int setup_check_words(struct twheel_setup *setup)
 {
 	u32 end = setup->capacity;
 
 	if (!(setup->flags & TWHEEL_SETUP_WORDS))
-		return setup->delivery == TWHEEL_DELIVER_RING || setup->words_first ||
-		       setup->words_nr || setup->ring_entries ? -EINVAL : 0;
+		return setup->words_first || setup->words_nr ? -EINVAL : 0;
 	if (setup->words_first >= end || setup->words_nr > end - setup->words_first)
 		return -ERANGE;
 	if (setup->words_nr)
 		end = min(round_up(setup->words_first + setup->words_nr, WORDS_PER_PAGE), end);
 	setup->words_first = round_down(setup->words_first, WORDS_PER_PAGE);
 	setup->words_nr = end - setup->words_first;
-
-	if (setup->delivery != TWHEEL_DELIVER_RING)
-		return setup->ring_entries ? -EINVAL : 0;
-	if (setup->words_nr != setup->capacity)
-		return -EINVAL;
-	if (!setup->ring_entries)
-		setup->ring_entries = TWHEEL_DEFAULT_RING;
-	if (setup->ring_entries > TWHEEL_MAX_RING)
-		return -ERANGE;
-	setup->ring_entries = roundup_pow_of_two(max(setup->ring_entries, RING_MIN));
 	return 0;
 }
 
 /* Fill in the defaults; refuse what makes no sense. */
 static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 {
-	if (setup->flags & ~(TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS) ||
-	    setup->delivery > TWHEEL_DELIVER_RING)
+	if (setup->flags & ~(TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS))
 		return -EOPNOTSUPP;
-	if (setup->reserved)
+	if (setup->event_size && setup->event_size < sizeof(struct twheel_event))
 		return -EINVAL;
 	*clock = TWHEEL_MONOTONIC;
 	if (setup->flags & TWHEEL_SETUP_CLOCK) {
@@ -517,7 +397,7 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 	} else if (setup->clock) {
 		return -EINVAL;
 	}
-	return timers_check_shape(setup) ?: setup_check_shared(setup);
+	return timers_check_shape(setup) ?: setup_check_words(setup);
 }
 
 /* May the caller give a wheel this shape?  Asked only of a wheel that has none yet. */
@@ -547,7 +427,7 @@ TWHEEL_PART void twheel_shape(struct timers *ts, const struct twheel_setup *setu
  * was never there, whatever other threads did meanwhile.
  */
 static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
-		      enum twheel_clock clock, struct timers *ts, struct ring *ring)
+		      enum twheel_clock clock, struct timers *ts)
 {
 	int ret;
 
@@ -556,14 +436,6 @@ static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
 	if (!setup->words_nr)
 		return 0;
 	ret = memory_set_up(ts, tw->user, setup->words_first, setup->words_nr);
-	if (!ret && setup->ring_entries) {
-		ret = user_charge_ring(tw->user, setup->ring_entries);
-		if (!ret) {
-			ret = ring_alloc(ring, setup->ring_entries);
-			if (ret)
-				user_uncharge_ring(tw->user, setup->ring_entries);
-		}
-	}
 	if (ret)
 		memory_free(ts, tw->user);
 	return ret;
@@ -573,7 +445,6 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 {
 	struct twheel_setup *setup = &arg->setup;
 	enum twheel_clock clock;
-	struct ring ring = {};
 	struct timers *ts;
 	int ret;
 
@@ -591,12 +462,11 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 	else if (!setup_allowed(setup))
 		ret = -EPERM;
 	else
-		ret = setup_take(tw, setup, clock, ts, &ring);
+		ret = setup_take(tw, setup, clock, ts);
 	if (!ret) {
 		tw->set_up = true;
 		tw->used = true;
 		twheel_lock(tw);
-		tw->ring = ring;
 		tw->timers = *ts;
 		wheel_moved(&tw->timers.wheel);
 		tw->clock = clock;
@@ -604,12 +474,6 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 		tw->words_first = setup->words_first;
 		tw->words_nr = setup->words_nr;
 		twheel_unlock(tw);
-		/*
-		 * All who wait in a read are told that events go to a ring now.  To wake one would
-		 * not do: an exclusive epoll may be the first, and it tells nobody else.
-		 */
-		if (ring.header)
-			wake_up_interruptible_all(&tw->wait);
 	}
 	mutex_unlock(&tw->grow);
 free:
@@ -626,52 +490,24 @@ free:
  */
 TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 {
-	const struct timers_lateness *lateness;
-	struct timers *ts = &tw->timers;
-	u32 first;
-	u64 now;
+	const struct timers *ts = &tw->timers;
 
 	twheel_lock(tw);
-	now = twheel_now(tw);
 	arg->stats = (struct twheel_stats){
-		.pending	 = ts->wheel.filed,
-		.expired	 = timers_expired(ts),
-		.arms		 = ts->arms,
-		.cancels	 = ts->cancels,
-		.fired		 = ts->fired,
-		.delivered	 = ts->delivered,
-		.overruns	 = ts->overruns,
-		.moves		 = ts->wheel.moves,
-		.cascades	 = ts->wheel.cascades,
-		.interrupts	 = tw->interrupts,
-		.idle_interrupts = tw->idle_interrupts,
-		.steps		 = tw->steps,
-		.max_pass	 = tw->max_pass,
-		.wakeups	 = tw->wakeups,
-		.memory		 = sizeof(*tw) + ts->wheel.memory + words_memory(ts) +
-				   ring_memory(&tw->ring) +
-				   (ts->lateness ? sizeof(*ts->lateness) : 0),
-		.next		 = timers_bound(ts, now),
-		.storms		 = ts->wheel.storms,
-		.in_ring	 = ring_unread(&tw->ring),
+		.pending	= ts->wheel.filed,
+		.expired	= timers_expired(ts),
+		.arms		= ts->arms,
+		.cancels	= ts->cancels,
+		.fired		= ts->fired,
+		.delivered	= ts->delivered,
+		.overruns	= ts->overruns,
+		.interrupts	= tw->interrupts,
+		.memory		= sizeof(*tw) + ts->wheel.memory + words_memory(ts),
+		.next		= timers_bound(ts, twheel_now(tw)),
+		.max_late	= ts->max_late,
 	};
-	first = ts->wheel.queue[WHEEL_DUE - 1].head;
-	if (first != WHEEL_NIL)
-		arg->stats.oldest = now - min(now, wheel_node(&ts->wheel, first)->expiry);
-	lateness = ts->lateness;
-	if (lateness) {
-		arg->stats.max_late = lateness->max_late;
-		arg->stats.max_unread = lateness->max_unread;
-		memcpy(arg->stats.late, lateness->late, sizeof(lateness->late));
-		memcpy(arg->stats.unread, lateness->unread, sizeof(lateness->unread));
-	}
+	memcpy(arg->stats.late, ts->late, sizeof(ts->late));
 	twheel_unlock(tw);
-	return 0;
-}
-
-static int twheel_trim(struct twheel *tw, union twheel_arg *arg)
-{
-	arg->trim.freed = memory_trim(tw);
 	return 0;
 }
 
@@ -681,41 +517,37 @@ static int twheel_trim(struct twheel *tw, union twheel_arg *arg)
  * struct twheel_ioctl - a call
  * @cmd: its number, with the direction and size of this kernel's struct
  * @min_size: of the struct when the call was introduced
+ * @writes: changes the wheel, so the file must be open for writing
  * @run: called without locks; the struct is copied to and fro around it
- * @undo: if the results of a call that has succeeded can't be told; NULL if the caller
- *	knows what was done
  */
 struct twheel_ioctl {
 	unsigned int	cmd;
 	unsigned int	min_size;
+	bool		writes;
 	int		(*run)(struct twheel *tw, union twheel_arg *arg);
-	void		(*undo)(struct twheel *tw, const union twheel_arg *arg);
 };
 
 /* @last: the last field of struct @type when the call was introduced */
-#define IOCTL(name, fn, type, last, ...)				\
+#define IOCTL(name, fn, type, last, changes)				\
 	[_IOC_NR(TWHEEL_IOC_##name)] = {				\
 		.cmd		= TWHEEL_IOC_##name +			\
 				  BUILD_BUG_ON_ZERO(sizeof(struct type) > \
 						    sizeof(union twheel_arg)), \
 		.min_size	= offsetofend(struct type, last),	\
 		.run		= (fn),					\
-		__VA_ARGS__						\
+		.writes		= (changes),				\
 	}
 
 static const struct twheel_ioctl twheel_ioctls[] = {
-	IOCTL(FEATURES,  twheel_features,  twheel_features, max_user_ring),
-	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset),
-	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset),
-	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, .undo = twheel_undo_arm),
-	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result),
-	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns),
-	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved),
-	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved),
-	IOCTL(DRAIN,	 twheel_drain,	   twheel_list,     reserved),
-	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    memory),
-	IOCTL(TRIM,	 twheel_trim,	   twheel_trim,	    freed),
-	IOCTL(WHERE,	 twheel_where,	   twheel_where,    filed),
+	IOCTL(FEATURES,  twheel_features,  twheel_features, reserved, false),
+	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset, true),
+	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset, false),
+	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, true),
+	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result, true),
+	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns, false),
+	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved, true),
+	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved, false),
+	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    late, false),
 };
 
 /**
@@ -732,8 +564,7 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 	struct twheel *tw = file->private_data;
 	void __user *user = (void __user *)user_arg;
 	const struct twheel_ioctl *ioctl;
-	union twheel_arg arg = {};
-	bool choice;
+	union twheel_arg arg;
 	size_t size;
 	int ret;
 
@@ -742,6 +573,8 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 	ioctl = &twheel_ioctls[array_index_nospec(nr, ARRAY_SIZE(twheel_ioctls))];
 	if (_IOC_DIR(cmd) != _IOC_DIR(ioctl->cmd))
 		return -ENOIOCTLCMD;
+	if (ioctl->writes && !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
 	if (user_size < ioctl->min_size)
 		return -EINVAL;
 	size = min(user_size, _IOC_SIZE(ioctl->cmd));
@@ -757,15 +590,9 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 		/* The part of a newer struct that this kernel does not know stays 0. */
 		return -EFAULT;
 	}
-	choice = ioctl->undo && arg.op.id == TWHEEL_ID_ANY;
 	ret = ioctl->run(tw, &arg);
 	/* Who is interrupted goes on where it was, if only the struct tells where. */
 	if (ret && ret != -ERESTARTSYS)
 		return ret;
-	if (copy_to_user(user, &arg, size)) {
-		if (choice && !ret)
-			ioctl->undo(tw, &arg);
-		return -EFAULT;
-	}
-	return ret;
+	return copy_to_user(user, &arg, size) ? -EFAULT : ret;
 }

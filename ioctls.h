@@ -16,10 +16,8 @@
  * @op: of _ARM and _CANCEL
  * @submit: of _SUBMIT
  * @timer: of _GET
- * @list: of _LIST and _DRAIN
+ * @list: of _LIST
  * @stats: of _STATS
- * @trim: of _TRIM
- * @where: of _WHERE
  */
 union twheel_arg {
 	struct twheel_features	features;
@@ -29,8 +27,6 @@ union twheel_arg {
 	struct twheel_timer	timer;
 	struct twheel_list	list;
 	struct twheel_stats	stats;
-	struct twheel_trim	trim;
-	struct twheel_where	where;
 };
 
 TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg);

@@ -15,27 +15,20 @@
 #include "memory.h"
 
 /*
- * The wheel is about to be used: it belongs to the caller's user, whoever has opened it, or
- * has tried to use it before.  That is for good when it has memory, which is taken in that
- * user's name; until then there is nothing but the wheel that would have to be counted anew.
+ * The wheel is about to be used: it belongs to the caller's user, whoever has opened it, or has
+ * tried to use it before.  That is for good when it has memory.
  */
 static int take_over(struct twheel *tw)
 {
 	struct twheel_user *user = tw->user;
 	kuid_t uid = user_current();
-	int ret;
 
 	lockdep_assert_held(&tw->grow);
 	if (user && uid_eq(uid, user->uid))
-		return user_add_shares(user);
+		return 0;
 	user = user_get(uid);
 	if (IS_ERR(user))
 		return PTR_ERR(user);
-	ret = user_add_shares(user);
-	if (ret) {
-		user_put(user);
-		return ret;
-	}
 	twheel_lock(tw);
 	swap(tw->user, user);
 	twheel_unlock(tw);
@@ -67,12 +60,10 @@ TWHEEL_PART int memory_begin(struct twheel *tw)
 /**
  * struct supply - memory for a chunk of timers, before the wheel has it
  * @directory: for all chunks, if this is the first
- * @lateness: of their events, likewise
  * @chunk: for the timers
  */
 struct supply {
 	struct wheel_chunk	*directory;
-	struct timers_lateness	*lateness;
 	struct wheel_chunk	chunk;
 };
 
@@ -85,8 +76,7 @@ static int supply_take(struct supply *s, const struct timers *ts, struct twheel_
 		return ret;
 	if (!ts->wheel.chunk) {
 		s->directory = wheel_directory_alloc(&ts->wheel);
-		s->lateness = kzalloc(sizeof(*s->lateness), GFP_CHARGED);
-		if (!s->directory || !s->lateness)
+		if (!s->directory)
 			goto nomem;
 	}
 	s->chunk = wheel_chunk_alloc();
@@ -94,7 +84,6 @@ static int supply_take(struct supply *s, const struct timers *ts, struct twheel_
 		return 0;
 nomem:
 	kvfree(s->directory);
-	kfree(s->lateness);
 	user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
 	return -ENOMEM;
 }
@@ -102,10 +91,8 @@ nomem:
 /* The wheel's own from now on. */
 static void supply_give(const struct supply *s, struct timers *ts, u32 id)
 {
-	if (s->directory) {
+	if (s->directory)
 		wheel_add_directory(&ts->wheel, s->directory);
-		ts->lateness = s->lateness;
-	}
 	wheel_add_chunk(&ts->wheel, id, s->chunk);
 }
 
@@ -180,7 +167,6 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 	int ret;
 
 	cond_resched();
-	/* A search for an id may take millions of steps, one for each 64 of them. */
 	if (need->what == TIMERS_NEED_NOTHING)
 		return fatal_signal_pending(current) ? -EINTR : 0;
 	ret = memory_begin(tw);
@@ -251,38 +237,6 @@ TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user, u32 f
 }
 
 /**
- * memory_trim() - give back the memory of timers that are idle
- * @tw: the wheel
- *
- * Only a signal that kills ends it early: who is interrupted often would never get to
- * the end, for there is no cursor to go on from.
- *
- * Return: how many bytes.  Sleeps.
- */
-TWHEEL_PART u64 memory_trim(struct twheel *tw)
-{
-	struct timers_trim trim = {};
-	struct wheel_chunk chunk;
-	u64 freed = 0;
-
-	if (mutex_lock_killable(&tw->grow))
-		return 0;
-	do {
-		twheel_lock(tw);
-		chunk = timers_trim(&tw->timers, &trim);
-		twheel_unlock(tw);
-		if (chunk.node) {
-			wheel_chunk_free(chunk);
-			user_uncharge_timers(tw->user, WHEEL_CHUNK_TIMERS);
-			freed += WHEEL_CHUNK_BYTES;
-		}
-		cond_resched();
-	} while (trim.id < tw->timers.wheel.capacity && !fatal_signal_pending(current));
-	mutex_unlock(&tw->grow);
-	return freed;
-}
-
-/**
  * memory_free() - give all memory of timers back
  * @ts: the timers; nobody else knows them any more
  * @user: who has paid
@@ -293,6 +247,5 @@ TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
 	words_destroy(ts);
-	kfree(ts->lateness);
 	wheel_destroy(&ts->wheel);
 }

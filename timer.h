@@ -8,16 +8,15 @@
  *	list		deadline		state
  *	filed		its next		pending; expired, if its tick has come
  *	due queue	of its event		expired
- *	none		of what was told	claimed: a read or a drain holds it
- *	none or pool	TIMER_NONE		idle; its event may be in the ring
+ *	none		of what was told	claimed: a read holds it
+ *	none or pool	TIMER_NONE		idle
  *	none or pool	TIMER_DELIVERED		delivered
  *
- * What a claimed timer does not need of its node says more of the claim: its number is
- * @next, and @expiry tells when the event was found, or, with WHEEL_NEVER, that a drain has
- * taken the timer before it was due.
+ * The node of a claimed timer holds the number of the claim in @next, and in @expiry when
+ * the event was found.
  *
- * All of it is inline, because the words, the ring and the calls are each made of
- * these few steps.  Like wheel.h it has no locks of its own.
+ * All of it is inline, because the words and the calls are made of these few steps.  Like
+ * wheel.h it has no locks of its own.
  */
 #ifndef TWHEEL_TIMER_H
 #define TWHEEL_TIMER_H
@@ -43,7 +42,6 @@
  * @generation: of the last arming; 0 before the first
  * @count: expirations left; 0: no limit.  When the last of them has been told, the
  *	interval goes too: the timer is a one-shot until it is armed with another
- * @overdue: armed for a time that had passed: its event is not late by that
  * @slack: in ticks, as slack_encode() packs it
  *
  * 32 bytes, two to a cache line.  With the wheel's 16 that is all there is of
@@ -54,8 +52,7 @@ struct timer {
 	u64	deadline;
 	u64	interval;
 	u32	generation;
-	u32	count : 23;
-	u32	overdue : 1;
+	u32	count : 24;
 	u32	slack : 8;
 };
 
@@ -63,27 +60,6 @@ struct timer {
 #define TIMER_NONE		0ULL
 /* Not armed; its last event was delivered. */
 #define TIMER_DELIVERED		(~0ULL)
-
-/*
- * A call at the deadline of a timer that seemed to be alone in its tick may be in vain: it was
- * moved or cancelled, or others have joined its tick.  After that so many have to come alone, at
- * their ticks, before there is such a call again.
- */
-#define LONE_DOUBT		16U
-
-/**
- * struct timers_lateness - how late events were, by classes as in struct twheel_stats
- * @late: from their deadlines until they were found
- * @max_late: the most of that, ns
- * @unread: from then until they were delivered
- * @max_unread: the most of that, ns
- */
-struct timers_lateness {
-	u64	late[TWHEEL_LATE_CLASSES];
-	u64	max_late;
-	u64	unread[TWHEEL_LATE_CLASSES];
-	u64	max_unread;
-};
 
 /**
  * struct timers - a wheel and its timers
@@ -95,32 +71,22 @@ struct timers_lateness {
  * @now: the time that the owner has passed in last, ns
  * @turned: the wheel's tick at the time that the owner has passed in last.  The wheel
  *	itself may be behind that, by what is due and was not found yet
- * @shared: the tick after the last timers_advance(), in which a timer that is alone waits for it
- * @lone: the soonest deadline of a lone timer at which the owner is to call; KTIME_MAX: none
- * @doubt: so many timers have to come alone before there is another one
  * @news: events have come into the due queue; for the owner to wake who waits for them,
  *	and to clear it
- * @settable: the clock may be set back, to 0 even; for the owner to say, after
- *	timers_setup()
+ * @settable: the clock may be set; written by the owner after timers_setup()
  * @word: the pages of words, WORDS_PER_PAGE to each; NULL until there are some
  * @nr_words: pages of words
- * @ring: the shared header of the ring that events go to, from the first ring_post()
- *	on; else NULL
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
- * @search: below this id goes on the search for those that are free again because
- *	a store has cancelled them; 0: from the top
- * @passed: ids that were passed over since the lock was last given up for that
  * @claims: claims made so far; the number of the last one.  A claimed timer keeps it in
  *	its node, as @next
- * @trimmed: the highest generation of all timers whose memory was given back; all new
- *	ones are higher
  * @arms: arms and moves, counted
  * @cancels: cancels of armed timers, counted
  * @fired: expirations found, counted
  * @delivered: events handed out, counted
  * @overruns: periods counted in these events
- * @lateness: of these events; NULL: it is not kept
+ * @max_late: the latest that one of these events was found, ns after its deadline
+ * @late: of these events, by classes as in struct twheel_stats
  */
 struct timers {
 	struct wheel	wheel;
@@ -129,25 +95,19 @@ struct timers {
 	u64		shift;
 	u64		now;
 	u64		turned;
-	u64		shared;
-	u64		lone;
-	unsigned int	doubt;
 	struct twheel_word **word;
 	u32		nr_words;
-	struct twheel_ring *ring;
 	bool		news;
 	bool		settable;
 	u32		fresh;
-	u32		search;
-	u32		passed;
 	u32		claims;
-	u32		trimmed;
 	u64		arms;
 	u64		cancels;
 	u64		fired;
 	u64		delivered;
 	u64		overruns;
-	struct timers_lateness *lateness;
+	u64		max_late;
+	u64		late[TWHEEL_LATE_CLASSES];
 };
 
 /**
@@ -155,9 +115,8 @@ struct timers {
  * @what: memory for @id; another level; or just another try, with the lock dropped in
  *	between
  * @id: with TIMERS_NEED_CHUNK, for which timer
+ * @passed: ids in use that the caller's arms have passed over under this hold of the lock
  * @few_levels: there is no memory for another level: make do with those that there are
- * @searched: how many ids the caller's arms have looked at since they last found one that
- *	is free; all zeroes to begin
  */
 struct timers_need {
 	enum {
@@ -166,8 +125,8 @@ struct timers_need {
 		TIMERS_NEED_LEVEL,
 	}	what;
 	u32	id;
+	u32	passed;
 	bool	few_levels;
-	u32	searched;
 };
 
 /*
@@ -244,15 +203,6 @@ static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int 
 }
 
 /*
- * May a timer with this deadline be due at it, and not at its tick, if it is alone there?  With
- * slack it waits for others that may come, if that makes it later.
- */
-static inline bool may_be_lone(const struct timers *ts, u64 deadline, unsigned int slack)
-{
-	return expiry_of(ts, deadline, slack) == first_tick(ts, deadline);
-}
-
-/*
  * The wheel's tick for one of the clock's, which comes later by what the clock was set back.
  * If it would come after the last one, it does not come: with ticks of 1 ns the clock was
  * set back by centuries then, and again.
@@ -311,62 +261,23 @@ static inline u64 tick_time(const struct timers *ts, u64 tick)
 }
 
 /**
- * timers_next_tick() - when timers_advance() must be called, if all timers wait for their ticks
+ * timers_next() - when timers_advance() must be called
  * @ts: the timers
  *
  * Return: ns; KTIME_MAX: never; 0: at once.
  */
-static inline u64 timers_next_tick(const struct timers *ts)
+static inline u64 timers_next(const struct timers *ts)
 {
 	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
-/*
- * The deadline of the timer that comes out of the wheel next, if it has its tick to itself and is
- * not to wait for that; or @next, which is when its tick comes.
- */
-static inline u64 deadline_of_lone(const struct timers *ts, u64 next)
+/* No timer is due before that, ns; 0: none is filed. */
+static inline u64 timers_bound(const struct timers *ts, u64 now)
 {
-	u32 id = next < KTIME_MAX ? wheel_lone(&ts->wheel) : WHEEL_NIL;
-	const struct timer *t;
-
-	if (id == WHEEL_NIL)
-		return next;
-	t = timer_of(ts, id);
-	/* Not if it was moved later, or was filed before the clock was set back. */
-	return may_be_lone(ts, t->deadline, t->slack) &&
-	       shifted(ts, first_tick(ts, t->deadline)) == wheel_next(&ts->wheel) ?
-	       t->deadline : next;
-}
-
-/**
- * timers_next() - when timers_advance() must be called
- * @ts: the timers
- *
- * A timer that has its tick to itself does not wait for it: nobody is woken less often for that.
- * But it does in the tick after a call of timers_advance(), so that there is no more than one
- * such call in a tick, however many timers are armed for less than that one after the other; and
- * for a while after a call in vain (LONE_DOUBT).
- *
- * Return: ns; KTIME_MAX: never; 0: at once.
- */
-static inline u64 timers_next(struct timers *ts)
-{
-	u64 next = timers_next_tick(ts), lone;
-
-	if (next == KTIME_MAX) {
-		/* No timer is left, but the owner's hrtimer is set for the lone one, and fires. */
-		if (ts->lone - ts->now < ts->tick)
-			ts->doubt = LONE_DOUBT;
-		ts->lone = KTIME_MAX;
-		return next;
-	}
-	if (ts->doubt || wheel_next(&ts->wheel) <= ts->shared)
-		return next;
-	lone = deadline_of_lone(ts, next);
-	if (lone < next)
-		ts->lone = min(ts->lone, lone);
-	return lone;
+	if (!ts->wheel.filed)
+		return 0;
+	/* Of a slot that is half brought down nothing is known. */
+	return wheel_heavy(&ts->wheel) ? now : max(timers_next(ts), now);
 }
 
 /* States */
@@ -387,36 +298,22 @@ static inline void timer_count(struct timer *t, u64 periods)
 		t->interval = 0;
 }
 
-static inline void lateness_add(u64 *classes, u64 *most, u64 ns)
-{
-	unsigned int class = fls64(ns | 1023) - 10;
-
-	classes[min(class, TWHEEL_LATE_CLASSES - 1U)]++;
-	if (unlikely(ns > *most))
-		*most = ns;
-}
-
-/* The event of a timer is delivered: it counts, with its periods and by how late it is. */
-static inline void timer_delivered(struct timers *ts, u32 id, struct timer *t, u64 fired,
+/* The event of a timer is delivered: count it, its periods and its lateness. */
+static inline void timer_delivered(struct timers *ts, u32 id, const struct timer *t, u64 fired,
 				   u64 overruns, u64 now)
 {
-	struct timers_lateness *lateness = ts->lateness;
+	/* If the clock was set back, an event may have been found before its deadline. */
+	u64 late = fired - min(fired, t->deadline);
+	unsigned int class = fls64(late | 1023) - 10;
 
 	trace_twheel_timer_deliver(&ts->wheel, id, fired, overruns, now);
 	ts->delivered++;
 	ts->overruns += overruns;
-	if (!lateness)
-		return;
-	/* A clock that was set back makes no event early. */
-	if (likely(!t->overdue))
-		lateness_add(lateness->late, &lateness->max_late,
-			     fired - min(fired, t->deadline));
-	else
-		t->overdue = false;
-	lateness_add(lateness->unread, &lateness->max_unread, now - min(now, fired));
+	ts->late[min(class, TWHEEL_LATE_CLASSES - 1U)]++;
+	ts->max_late = max(ts->max_late, late);
 }
 
-/* Is a read or a drain holding it? */
+/* Does a read hold it? */
 static inline bool timer_claimed(const struct timers *ts, u32 id)
 {
 	return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT &&
@@ -437,14 +334,9 @@ static inline void timer_claim(struct timers *ts, u32 id)
 static inline bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 deadline,
 			       u32 claim)
 {
-	const struct wheel_node *node;
-	const struct timer *t;
+	const struct wheel_node *node = wheel_node(&ts->wheel, id);
+	const struct timer *t = timer_of(ts, id);
 
-	/* Cancelled, a timer that was claimed may have lost its memory. */
-	if (!wheel_has(&ts->wheel, id))
-		return false;
-	t = timer_of(ts, id);
-	node = wheel_node(&ts->wheel, id);
 	return t->generation == generation && t->deadline == deadline &&
 	       wheel_where(node) == WHEEL_OUT && node->next == claim;
 }
@@ -465,22 +357,11 @@ static inline void timer_end(struct timers *ts, u32 id, u64 how)
 		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
 }
 
-/*
- * Events have come into the due queue.  A consumer of the ring must learn that before it
- * goes to sleep, because nothing else would wake it.
- */
-static inline void events_wait(struct timers *ts)
-{
-	ts->news = true;
-	if (unlikely(ts->ring))
-		WRITE_ONCE(ts->ring->waiting, timers_expired(ts));
-}
-
 /* A timer that is in no list has an event; it goes to the front, if it was there before. */
 static inline void timer_queue(struct timers *ts, u32 id, bool front)
 {
 	wheel_push(&ts->wheel, id, WHEEL_DUE, front);
-	events_wait(ts);
+	ts->news = true;
 }
 
 /* A timer that is in no list has come due. */
@@ -489,7 +370,7 @@ static inline void timer_due(struct timers *ts, u32 id, u64 now)
 	wheel_node(&ts->wheel, id)->expiry = now;
 	timer_queue(ts, id, false);
 	ts->fired++;
-	trace_twheel_timer_expire(&ts->wheel, id, now);
+	trace_twheel_timer_expire(&ts->wheel, id, now, 0, now);
 }
 
 /* Let a timer that was taken out of its list wait for its deadline, or be due. */
@@ -507,9 +388,8 @@ static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 }
 
 /*
- * Does a timer need a level that is not there yet?  It may need it now, or for a later
- * period, or when its clock is set back.  All of them are added before it is armed,
- * because later nobody can wait for memory.
+ * Does a timer need a level that is not there yet: now, for a later period, or when its clock is
+ * set back?  Levels are added before it is armed, because later nobody can wait for memory.
  */
 static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
 				 u64 interval, unsigned int slack, u64 now)

@@ -6,8 +6,7 @@
  * with the lock dropped in between, because a copy may fault and sleep.  A claim lasts
  * as long as nobody touches the timer: an arm or a cancel of a claimed timer takes
  * effect at once, and commit and put back then leave it alone.  So no event is lost to
- * a fault, and none that was cancelled is put back.  A drain claims the timers that it
- * hands over in the same way.
+ * a fault, and none that was cancelled is put back.
  *
  * Free ids: an arm may leave it to the kernel to choose one.  It takes that from the
  * pool; if the pool is empty, from the ids below @fresh, downwards, so that it comes to
@@ -24,31 +23,14 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
 /*
  * Time in which one timer is brought down, cautiously: ns.  A slot with many timers is opened
  * so much earlier.  Softirq alone, where one user's wheel is behind, handles a timer in 5,400
- * (expiry.c); but with others that expire meanwhile or come down to other levels, and half
- * the steps are for the ring, where there is one.
+ * (expiry.c); but other timers expire meanwhile or come down to other levels.
  */
 #define MOVE_COST	21600
-
-/* Timers that are passed under one hold of the lock, to find the slot of one. */
-#define WHERE_MAX	64
 
 /* Ids that a list passes under one hold of the lock. */
 #define LIST_MAX	64
 
-/* Timers that are checked under one hold of the lock, to find memory to give back. */
-#define TRIM_MAX	64
-
-/* How often a chunk is begun anew because timers were armed meanwhile; then it stays. */
-#define TRIM_TRIES	8
-
-/*
- * Timers of a higher generation keep their memory.  Those that get new memory begin at the
- * highest generation that went with the old, and must have as many left again before
- * they come round to what a handle may still name.
- */
-#define TRIM_GENERATION_MAX	(~0U / 2)
-
-/* Ids in use that are passed over under one hold of the lock, for all arms in it. */
+/* Ids in use that are passed over under one hold of the lock. */
 #define PASS_OVER_MAX	64
 
 /**
@@ -68,7 +50,6 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 	ts->reciprocal = tick > 1 ? div64_u64(~0ULL, tick) : ~0ULL;
 	ts->fresh = capacity;
 	ts->turned = ticks_of(ts, now);
-	ts->lone = KTIME_MAX;
 	wheel_init(&ts->wheel, capacity, levels, slots,
 		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->turned);
 }
@@ -109,8 +90,6 @@ static u64 wheel_time(struct timers *ts, u64 now)
 	if (unlikely(tick < at)) {
 		ts->shift += at - tick;
 		ts->wheel.look = words_look;
-		ts->shared = at;
-		ts->lone = KTIME_MAX;
 		tick = at;
 	}
 	ts->turned = tick;
@@ -132,122 +111,40 @@ static enum twheel_state timer_state(const struct timers *ts, u32 id)
 		return unlikely(wheel_node(&ts->wheel, id)->expiry <= ts->turned) &&
 		       tick_passed(ts, t->deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 							      : TWHEEL_STATE_PENDING;
-	/*
-	 * Its event waits, or a read holds it, or a drain holds the timer, which then may not be
-	 * due yet.  Nor is it when the clock was set back since.
-	 */
+	/* Its event waits, or a read holds it. */
 	if (timer_has_deadline(t))
-		return wheel_node(&ts->wheel, id)->expiry == WHEEL_NEVER ||
-		       t->deadline > ts->now ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED;
+		return TWHEEL_STATE_EXPIRED;
 	return t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
 }
 
 /* Free ids */
 
-/* Does a timer have a word, and a deadline there? */
-static bool is_wanted(const struct timers *ts, u32 id)
-{
-	const struct twheel_word *word = word_of(ts, id);
-
-	return word && word_deadline(word);
-}
-
 /*
- * Put an id into the pool if it is free.  One that a store has cancelled may still be
- * filed, or have an event that waits: it ends here.
- */
-static bool pool_id(struct timers *ts, u32 id)
-{
-	struct twheel_word *word = word_of(ts, id);
-
-	switch (wheel_where(wheel_node(&ts->wheel, id))) {
-	case WHEEL_POOL:
-		return true;
-	case WHEEL_OUT:
-		if (timer_claimed(ts, id) || state_armed(timer_state(ts, id)))
-			return false;
-		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
-		return true;
-	default:
-		if (!word || word_deadline(word))
-			return false;
-		wheel_unlink(&ts->wheel, id);
-		word_let_go(ts, id, word);
-		return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_POOL;
-	}
-}
-
-/*
- * May another id be passed over under this hold of the lock?  If not, whoever asks is
- * about to give it up.
- */
-static bool may_pass(struct timers *ts, struct timers_need *need)
-{
-	if (ts->passed++ < PASS_OVER_MAX)
-		return true;
-	ts->passed = 0;
-	need->what = TIMERS_NEED_NOTHING;
-	return false;
-}
-
-/*
- * All ids are the pool's, and it is empty.  Only ids with words may be free all the
- * same: nobody was told when a store cancelled them.  Returns 0 if one was found,
- * -EAGAIN to go on, and -ENOSPC if the caller has seen as many as there are.
- */
-static int search_pool(struct timers *ts, struct timers_need *need)
-{
-	const u32 capacity = ts->wheel.capacity;
-
-	while (ts->word && need->searched < capacity) {
-		u32 above = ts->search ? ts->search : capacity;
-		u32 id = above - 1;
-		bool words = ts->word[id / WORDS_PER_PAGE];
-
-		if (!may_pass(ts, need))
-			return -EAGAIN;
-		/* A page without words is one step. */
-		ts->search = words ? id : id & ~(WORDS_PER_PAGE - 1);
-		need->searched += above - ts->search;
-		if (words && pool_id(ts, id))
-			return 0;
-	}
-	return -ENOSPC;
-}
-
-/*
- * Find a free id without taking it.  Returns 0; -ENOSPC, if all are in use; or -EAGAIN, if
- * it needs memory first, or the lock has to be dropped for a moment, as @need says.
+ * Find a free id without taking it.  Return 0; -ENOSPC if all are in use; or -EAGAIN if @need says
+ * what has to be done first.
  */
 static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 {
 	struct wheel_queue *pool = wheel_queue(&ts->wheel, WHEEL_POOL);
 
-	/* A store may have armed one in the pool, though its call has yet to come. */
-	while (pool->head != WHEEL_NIL && is_wanted(ts, pool->head)) {
-		if (!may_pass(ts, need))
-			return -EAGAIN;
-		wheel_unlink(&ts->wheel, pool->head);
-	}
-	while (pool->head == WHEEL_NIL && ts->fresh) {
-		*id = ts->fresh - 1;
-		if (!wheel_has(&ts->wheel, *id)) {
+	while (pool->head == WHEEL_NIL) {
+		if (!ts->fresh)
+			return -ENOSPC;
+		if (!wheel_has(&ts->wheel, ts->fresh - 1)) {
 			need->what = TIMERS_NEED_CHUNK;
-			need->id = *id;
+			need->id = ts->fresh - 1;
 			return -EAGAIN;
 		}
-		if (!may_pass(ts, need))
+		if (need->passed++ == PASS_OVER_MAX) {
+			need->passed = 0;
+			need->what = TIMERS_NEED_NOTHING;
 			return -EAGAIN;
+		}
 		ts->fresh--;
-		pool_id(ts, *id);
+		if (wheel_where(wheel_node(&ts->wheel, ts->fresh)) == WHEEL_OUT &&
+		    !timer_claimed(ts, ts->fresh))
+			wheel_push(&ts->wheel, ts->fresh, WHEEL_POOL, true);
 	}
-	if (pool->head == WHEEL_NIL) {
-		int ret = search_pool(ts, need);
-
-		if (ret)
-			return ret;
-	}
-	need->searched = 0;
 	*id = pool->head;
 	return 0;
 }
@@ -268,17 +165,18 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 
 	/* A plain one-shot, as nearly all of them are, can have no other fault. */
 	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
-	      op->interval | op->slack) && op->id < ts->wheel.capacity)
+	      op->interval | op->slack) && op->id < ts->wheel.capacity &&
+	    op->deadline <= KTIME_MAX && !ts->settable)
 		return 0;
 	if (op->flags & ~flags)
 		return -EOPNOTSUPP;
-	if (op->reserved)
+	if (op->reserved || (op->flags & TWHEEL_ARM_RELATIVE && ts->settable))
 		return -EINVAL;
 	if (op->flags & TWHEEL_ARM_STORED) {
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
-		    op->slack || op->cookie || (op->generation && !op->count))
+		    op->slack || op->cookie || op->count || op->generation)
 			return -EINVAL;
-		return op->id < ts->wheel.capacity && op->count <= TWHEEL_MAX_COUNT ? 0 : -ERANGE;
+		return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 	}
 	if (op->flags & TWHEEL_ARM_NEW && op->flags & TWHEEL_ARM_MOVE)
 		return -EINVAL;
@@ -288,13 +186,15 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 	if (op->count && !op->interval)
 		return -EINVAL;
 	if (op->id == TWHEEL_ID_ANY) {
+		if (ts->word)
+			return -EOPNOTSUPP;
 		if (op->flags & TWHEEL_ARM_MOVE || op->generation || !op->deadline)
 			return -EINVAL;
 	} else if (op->id >= ts->wheel.capacity) {
 		return -ERANGE;
 	}
-	if (op->count > TWHEEL_MAX_COUNT || op->interval > KTIME_MAX ||
-	    op->slack > KTIME_MAX)
+	if (op->count > TWHEEL_MAX_COUNT || op->interval > KTIME_MAX || op->slack > KTIME_MAX ||
+	    (op->flags & TWHEEL_ARM_RELATIVE && op->deadline > KTIME_MAX))
 		return -ERANGE;
 	return 0;
 }
@@ -337,13 +237,6 @@ static int arm_word(struct timers *ts, const struct twheel_op *op, u32 id, u64 d
 	u64 before = 0;
 
 	/* With a word, a timer is armed if there is anything but 0 in it. */
-	if (op->id == TWHEEL_ID_ANY) {
-		if (word_take(word, 0, deadline))
-			return 0;
-		/* Not free any more: another one is. */
-		need->what = TIMERS_NEED_NOTHING;
-		return -EAGAIN;
-	}
 	if (unlikely(op->flags & TWHEEL_ARM_NEW)) {
 		if (!word_take(word, 0, deadline))
 			return -EEXIST;
@@ -420,8 +313,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	}
 	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
 		deadline = add_times(now, deadline);
-	/* What is due waits for its deadline again, if the clock is set back. */
-	if (likely(deadline > now) || (ts->settable && deadline)) {
+	if (likely(deadline > now)) {
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
@@ -438,8 +330,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			return ret;
 	}
 	/* From here on nothing fails. */
-	t->generation = max(t->generation, ts->trimmed) + 1;
-	if (!t->generation)
+	if (!++t->generation)
 		t->generation = 1;
 	t->deadline = deadline;
 	if (likely(!keep)) {
@@ -448,7 +339,6 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		t->count = op->count;
 		t->slack = slack;
 	}
-	t->overdue = false;
 	ts->arms++;
 	op->id = id;
 	op->generation = t->generation;
@@ -459,12 +349,11 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		if (unlikely(where == WHEEL_DUE || where == WHEEL_POOL))
 			wheel_unlink(w, id);
 		wheel_file(w, id, expiry, level);
-		trace_twheel_timer_arm(w, id, state, now);
+		trace_twheel_timer_arm(w, id, state);
 	} else {
 		if (where != WHEEL_OUT)
 			wheel_unlink(w, id);
-		t->overdue = true;
-		trace_twheel_timer_arm(w, id, state, now);
+		trace_twheel_timer_arm(w, id, state);
 		if (deadline)
 			timer_due(ts, id, now);
 		else
@@ -544,7 +433,7 @@ static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_t
 	record->count = t.count;
 	record->cookie = t.cookie;
 	record->deadline = deadline;
-	record->remaining = deadline > now ? deadline - now : 0;
+	record->remaining = deadline > now ? deadline - now : 1;
 	record->interval = t.interval;
 	record->slack = slack_decode(t.slack) * ts->tick;
 	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(&t, deadline, now) : 0;
@@ -573,45 +462,6 @@ TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 n
 		return -ESTALE;
 	wheel_time(ts, now);
 	timer_tell(ts, id, now, record);
-	return 0;
-}
-
-/**
- * timers_where() - tell where in the wheel a timer is
- * @ts: the timers
- * @where: names it; filled
- *
- * Return: 0, -ERANGE or -ESTALE.
- */
-TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where)
-{
-	u32 id = where->id, generation = where->generation;
-	const struct wheel_node *node;
-	struct wheel_place place;
-	bool found;
-
-	if (id >= ts->wheel.capacity)
-		return -ERANGE;
-	id = known_id(ts, id);
-	*where = (struct twheel_where){ .id = id };
-	if (!wheel_has(&ts->wheel, id))
-		return generation ? -ESTALE : 0;
-	if (generation && generation != timer_of(ts, id)->generation)
-		return -ESTALE;
-	where->generation = timer_of(ts, id)->generation;
-	node = wheel_node(&ts->wheel, id);
-	if (wheel_where(node) == WHEEL_DUE)
-		where->place = TWHEEL_PLACE_DUE;
-	if (wheel_where(node) != WHEEL_FILED)
-		return 0;
-	found = wheel_find(&ts->wheel, id, WHERE_MAX, &place);
-	where->place = found ? TWHEEL_PLACE_SLOT : TWHEEL_PLACE_BEHIND;
-	where->level = place.level;
-	where->slot = place.slot;
-	where->list = place.list;
-	where->before = place.before;
-	where->front = found ? 0 : place.front;
-	where->filed = tick_time(ts, node->expiry);
 	return 0;
 }
 
@@ -666,8 +516,8 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
  * timer's interval and count are gone.
  *
  * Return: how many count.  If not all, the next one is stale: its timer was armed or
- * cancelled meanwhile, by a call or a store, or its deadline is to come again, because the
- * clock was set back.  It must not reach the reader; those behind it can be committed still.
+ * cancelled meanwhile, by a call or a store.  It must not reach the reader; those behind it can
+ * be committed still.
  */
 TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
 				       unsigned int nr, u32 claim, u64 now)
@@ -727,55 +577,12 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 
 /* Enumeration */
 
-/*
- * Tell a drain about a timer and claim it.  While it is claimed the wheel does not come to
- * it, so its word must promise nothing: what is stored from then on takes a call, which
- * voids the claim.  Returns whether the timer is armed; else it is not claimed.
- */
-static bool timer_take(struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
-{
-	struct wheel_node *node = wheel_node(&ts->wheel, id);
-	enum wheel_where where = wheel_where(node);
-	struct twheel_word *word = word_of(ts, id);
-	struct timer *t = timer_of(ts, id);
-
-	if (word && where == WHEEL_FILED) {
-		wheel_unlink(&ts->wheel, id);
-		node->expiry = WHEEL_NEVER;
-		WRITE_ONCE(word->promise, 0);
-		/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
-		smp_mb();
-	}
-	if (!timer_tell(ts, id, now, record)) {
-		if (word && where == WHEEL_FILED)
-			timer_end(ts, id, TIMER_NONE);
-		return false;
-	}
-	if (wheel_where(node) != WHEEL_OUT)
-		wheel_unlink(&ts->wheel, id);
-	if (record->state == TWHEEL_STATE_PENDING) {
-		node->expiry = WHEEL_NEVER;
-	} else if (where != WHEEL_DUE || t->deadline != record->deadline) {
-		/*
-		 * It is due, and was not found yet; or its deadline was only stored so
-		 * far, perhaps over that of an event.  So it is found here.
-		 */
-		node->expiry = now;
-		ts->fired++;
-	}
-	t->deadline = record->deadline;
-	timer_claim(ts, id);
-	return true;
-}
-
 /**
  * timers_list() - tell about armed timers in order of their ids
  * @ts: the timers
  * @records: where to write
  * @nr: how many at the most
  * @cursor: the id to start from; moved on
- * @drain: also claim each, until timers_drained() or timers_undrain(); @claims is the
- *	claim's number
  * @now: ns
  *
  * Passes LIST_MAX ids at the most, armed or not; the end is when @cursor is the capacity.
@@ -783,14 +590,12 @@ static bool timer_take(struct timers *ts, u32 id, u64 now, struct twheel_timer *
  * Return: how many were written.
  */
 TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				     unsigned int nr, u32 *cursor, bool drain,
-				     u64 now)
+				     unsigned int nr, u32 *cursor, u64 now)
 {
 	struct wheel *w = &ts->wheel;
 	unsigned int n = 0;
 	u32 id = *cursor;
 
-	ts->claims += drain;
 	wheel_time(ts, now);
 	for (int passed = 0; passed < LIST_MAX && n < nr && id < w->capacity; passed++) {
 		id = known_id(ts, id);
@@ -798,141 +603,12 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}
-		/* What lies ahead of an id is fetched by the processor itself. */
-		if (drain && id % WHEEL_CHUNK_TIMERS < WHEEL_CHUNK_TIMERS - WHEEL_AHEAD)
-			wheel_prefetch_neighbours(w, id + WHEEL_AHEAD);
 		if (!timer_claimed(ts, id))
-			n += drain ? timer_take(ts, id, now, &records[n])
-				   : timer_tell(ts, id, now, &records[n]);
+			n += timer_tell(ts, id, now, &records[n]);
 		id++;
 	}
 	*cursor = min(id, w->capacity);
 	return n;
-}
-
-/**
- * timers_drained() - drained timers have reached the caller
- * @ts: the timers
- * @records: from timers_list()
- * @nr: how many
- * @claim: the claim's number
- *
- * Return: how many count.  If not all, the next one was armed or cancelled meanwhile, by
- * a call or a store.  It must not reach the caller; those behind it can be told still.
- */
-TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_timer *records,
-					unsigned int nr, u32 claim)
-{
-	for (unsigned int i = 0; i < nr; i++) {
-		const struct twheel_timer *r = &records[i];
-		struct twheel_word *word;
-
-		if (!claim_holds(ts, r->id, r->generation, r->deadline, claim))
-			return i;
-		word = word_of(ts, r->id);
-		if (word && !word_take(word, r->deadline, 0)) {
-			event_drop(ts, r->id);
-			return i;
-		}
-		ts->cancels++;
-		trace_twheel_timer_cancel(&ts->wheel, r->id, r->state);
-		timer_end(ts, r->id, TIMER_NONE);
-	}
-	return nr;
-}
-
-/**
- * timers_undrain() - drained timers could not be copied to the caller
- * @ts: the timers, turned to @now
- * @records: from timers_list()
- * @nr: how many
- * @claim: the claim's number
- * @now: ns
- */
-TWHEEL_PART void timers_undrain(struct timers *ts, const struct twheel_timer *records,
-				unsigned int nr, u32 claim, u64 now)
-{
-	while (nr--) {
-		const struct twheel_timer *r = &records[nr];
-		struct twheel_word *word;
-
-		if (!claim_holds(ts, r->id, r->generation, r->deadline, claim))
-			continue;
-		if (r->state == TWHEEL_STATE_EXPIRED)
-			timer_queue(ts, r->id, true);
-		else
-			timer_resume(ts, r->id, now);
-		word = word_of(ts, r->id);
-		if (word)
-			word_promise(ts, r->id, word);
-	}
-}
-
-/* Memory */
-
-/* Go on with the next chunk, or with this one anew. */
-static void trim_begin(struct timers_trim *trim, u32 id)
-{
-	trim->tries = id == trim->id ? trim->tries + 1 : 0;
-	trim->id = id;
-	trim->step = 0;
-}
-
-/**
- * timers_trim() - find memory of timers that can be given back
- * @ts: the timers
- * @trim: how far the walk over them has come; all zeroes to begin
- *
- * Call it until @trim->id is the capacity, with the lock held around each call; it checks
- * TRIM_MAX timers at the most.  No memory may be added while the walk lasts.
- *
- * A chunk is passed through twice.  First all of its timers must be idle, or it stays.
- * Then they are taken out of the pool; from there on their ids count as never chosen,
- * so that an arm which leaves the id to the kernel finds them as such.  A timer that is
- * armed meanwhile, in whatever chunk, has the chunk begun anew, a few times.
- *
- * Return: a chunk that the wheel has no more, for wheel_chunk_free(); or one
- * without nodes.
- */
-TWHEEL_PART struct wheel_chunk timers_trim(struct timers *ts, struct timers_trim *trim)
-{
-	struct wheel *w = &ts->wheel;
-
-	for (unsigned int n = 0; n < TRIM_MAX && trim->id < w->capacity; n++) {
-		u32 end = min(trim->id + WHEEL_CHUNK_TIMERS, w->capacity);
-		u32 nr = end - trim->id, id = trim->id + trim->step % nr;
-		const struct timer *t;
-
-		if (!wheel_has(w, trim->id) || word_of(ts, trim->id)) {
-			trim_begin(trim, end);
-			continue;
-		}
-		if (!trim->step) {
-			trim->arms = ts->arms;
-			trim->highest = 0;
-		} else if (trim->arms != ts->arms || (trim->step > nr && ts->fresh < end)) {
-			trim_begin(trim, trim->tries < TRIM_TRIES ? trim->id : end);
-			continue;
-		}
-		t = timer_of(ts, id);
-		if (timer_has_deadline(t) || t->generation > TRIM_GENERATION_MAX) {
-			trim_begin(trim, end);
-			continue;
-		}
-		trim->highest = max(trim->highest, t->generation);
-		if (trim->step == nr)
-			ts->fresh = max(ts->fresh, end);
-		if (trim->step >= nr && wheel_where(wheel_node(w, id)) == WHEEL_POOL)
-			wheel_unlink(w, id);
-		if (++trim->step == 2 * nr) {
-			struct wheel_chunk chunk = wheel_remove_chunk(w, id);
-
-			ts->trimmed = max(ts->trimmed, trim->highest);
-			trim_begin(trim, end);
-			return chunk;
-		}
-	}
-	return (struct wheel_chunk){};
 }
 
 /* Turning */
@@ -962,86 +638,6 @@ TWHEEL_PART bool timers_behind(struct timers *ts, u64 now)
 	return timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, wheel_time(ts, now));
 }
 
-/* For who traces: the timer of the next tick was looked at, and goes on by its word. */
-static void trace_let_go(const struct timers *ts, u32 id)
-{
-	const struct wheel *w = &ts->wheel;
-	enum wheel_where where = wheel_where(wheel_node(w, id));
-
-	if (where == WHEEL_FILED)
-		trace_twheel_timer_extend(w, id, ts->turned + 1);
-	else if (where != WHEEL_DUE)
-		trace_twheel_timer_let_go(w, id);
-	trace_twheel_look(w, 1, where == WHEEL_DUE, where == WHEEL_FILED);
-}
-
-/*
- * All that is due by its tick has been found.  If the next tick is one timer's alone, that one
- * need not wait for it: it is due if its deadline has come, and one that was moved later is filed
- * again.  Returns whether there was one.
- */
-static bool take_lone(struct timers *ts, u64 now)
-{
-	struct wheel *w = &ts->wheel;
-	u32 id = wheel_lone(w);
-	struct twheel_word *word;
-	const struct timer *t;
-
-	if (id == WHEEL_NIL || wheel_next(w) != ts->turned + 1)
-		return false;
-	t = timer_of(ts, id);
-	if (deadline_of_lone(ts, timers_next_tick(ts)) > now &&
-	    wheel_node(w, id)->expiry == ts->turned + 1)
-		return false;
-	if (!wheel_take_lone(w, id))
-		return true;
-	word = word_of(ts, id);
-	if (unlikely(word) && word_deadline(word) != t->deadline) {
-		word_let_go(ts, id, word);
-		trace_let_go(ts, id);
-		return true;
-	}
-	timer_due(ts, id, now);
-	if (unlikely(word))
-		word_promise(ts, id, word);
-	return true;
-}
-
-/* Was a call at the deadline of a lone timer worth it?  Not if it has found none. */
-static void judge_lone(struct timers *ts, u64 now, u32 found)
-{
-	if (now >= ts->lone && !found)
-		ts->doubt = LONE_DOUBT;
-	else if (ts->doubt && found == 1)
-		ts->doubt--;
-	if (now >= ts->lone)
-		ts->lone = KTIME_MAX;
-}
-
-/**
- * timers_bound() - when the next timer comes due, or a time before that
- * @ts: the timers
- * @now: ns
- *
- * Return: ns, not before @now; 0: no timer is filed.
- */
-TWHEEL_PART u64 timers_bound(struct timers *ts, u64 now)
-{
-	u64 tick;
-
-	if (!ts->wheel.filed)
-		return 0;
-	/* A slot that is half brought down says nothing of the timers that are left in it. */
-	if (timers_heavy(ts))
-		return now;
-	/* A level may still tell of a timer that was cancelled, beside one that is alone now. */
-	do {
-		tick = wheel_next(&ts->wheel);
-		wheel_settle(&ts->wheel, tick);
-	} while (wheel_next(&ts->wheel) != tick);
-	return max(deadline_of_lone(ts, timers_next_tick(ts)), now);
-}
-
 /**
  * timers_advance() - find timers that are due, and bring others down
  * @ts: the timers
@@ -1060,14 +656,7 @@ TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int
 	done = wheel_advance(&ts->wheel, wheel_time(ts, now), now, budget);
 	if (timers_expired(ts) != expired) {
 		ts->fired += timers_expired(ts) - expired;
-		events_wait(ts);
+		ts->news = true;
 	}
-	if (!done)
-		wheel_settle(&ts->wheel, ts->wheel.at + 1);
-	if (done < budget) {
-		done += take_lone(ts, now);
-		judge_lone(ts, now, timers_expired(ts) - expired);
-	}
-	ts->shared = max(ts->shared, ts->turned + 1);
 	return done;
 }

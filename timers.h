@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The timers of a wheel: what an id means to those who call.  Arm, cancel, ask,
- * list, drain, free ids, and the way of an event from the wheel to its reader.
+ * list, free ids, and the way of an event from the wheel to its reader.
  *
  * Knows the wheel, the words and the structs of the ABI, but no device and no
  * clock: the owner passes the time in.  Like wheel.h it has no locks of its own.
@@ -23,7 +23,6 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need);
 TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op);
 TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now);
-TWHEEL_PART int timers_where(const struct timers *ts, struct twheel_where *where);
 
 /* Events in one claim. */
 #define TIMERS_CLAIM_MAX	64U
@@ -36,31 +35,7 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 				 unsigned int nr, u32 claim);
 
 TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				     unsigned int nr, u32 *cursor, bool drain,
-				     u64 now);
-TWHEEL_PART unsigned int timers_drained(struct timers *ts, const struct twheel_timer *records,
-					unsigned int nr, u32 claim);
-TWHEEL_PART void timers_undrain(struct timers *ts, const struct twheel_timer *records,
-				unsigned int nr, u32 claim, u64 now);
-
-/**
- * struct timers_trim - how far a walk over the memory of all timers has come
- * @id: the first of the chunk that the walk is at; 0 to begin, and when it is the
- *	capacity the walk is over
- * @step: within this chunk
- * @tries: how often this chunk was begun anew because timers were armed meanwhile
- * @highest: generation in this chunk
- * @arms: arms of all timers, counted when the chunk was begun
- */
-struct timers_trim {
-	u32	id;
-	u32	step;
-	u32	tries;
-	u32	highest;
-	u64	arms;
-};
-
-TWHEEL_PART struct wheel_chunk timers_trim(struct timers *ts, struct timers_trim *trim);
+				     unsigned int nr, u32 *cursor, u64 now);
 
 TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
 TWHEEL_PART void timers_turn(struct timers *ts, u64 now);
@@ -72,7 +47,6 @@ static inline bool timers_heavy(const struct timers *ts)
 }
 
 TWHEEL_PART bool timers_behind(struct timers *ts, u64 now);
-TWHEEL_PART u64 timers_bound(struct timers *ts, u64 now);
 
 /* Fetch the timer of an operation; any id will do. */
 static __always_inline void timers_prefetch(const struct timers *ts, u32 id)

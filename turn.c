@@ -1,48 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turning a wheel: when, by whom, and who is told.
+ * Turning a wheel: by softirq, and by callers.
  *
- * Softirq turns a wheel through a bounded number of timers when expiry.c
- * says that it is its turn.  What is left then is done by those who read and poll, in
- * steps of the same bound: on the processor that wants the events, in the time of who
- * wants them.  With ENOUGH_UNREAD events unread softirq turns the wheel once a second: a
- * program that does nothing but sleep causes hardly any interrupts.
+ * Softirq turns a wheel when its next tick comes, while fewer than ENOUGH_QUEUED events are
+ * queued.  With more the reader was woken long ago, and read() and poll() turn the wheel, in
+ * steps of the same bound, in their own time.
  *
- * A wheel's time is that of its clock, in the time namespace in which it was
- * opened.  The clock is read under the wheel's lock, so that time does not go back
- * from one holder to the next, unless somebody sets the clock: hrtimers know by
- * themselves when a clock is set forward, and when it was set back is noticed in
- * timers.c.
+ * A wheel's time is that of its clock, in the time namespace in which it was opened.  The
+ * clock is read under the wheel's lock, so time does not go back from one holder to the next
+ * unless the clock is set.  The hrtimer core notices when a clock is set forward; timers.c
+ * notices at the next call that it was set back.
  */
 #include <linux/poll.h>
-#include <linux/sched/signal.h>
 
 #include "turn.h"
 
-/*
- * With as many events unread, those that could be added are no news, unless all of these are
- * stale, or who was woken for them does not read them.  So softirq turns the wheel even then, and
- * wakes who waits for what comes due, but no sooner than UNREAD_PAUSE after it did so last.  A
- * visit that finds no event before its tokens are spent is not followed by a pause. ns.
- */
-#define ENOUGH_UNREAD	(16 * WHEEL_STEP)
-#define UNREAD_PAUSE	NSEC_PER_SEC
-
-/*
- * With any events unread, softirq leaves what else is due to a reader for a tick, but for no longer
- * than this. ns.
- */
-#define READER_PAUSE	(10 * NSEC_PER_MSEC)
-
-/*
- * So long after others were woken a poll wakes nobody for what it has found, but leaves that to
- * softirq, where each user pays for wake-ups.  A wheel may be polled by thousands of names at
- * once, and each poll would wake all of them.  ns.
- */
-#define POLL_PAUSE	NSEC_PER_MSEC
+/* With this many events queued, softirq leaves the wheel to its reader. */
+#define ENOUGH_QUEUED	(16 * WHEEL_STEP)
 
 /**
- * twheel_now() - what the wheel's clock tells
+ * twheel_now() - read the wheel's clock
  * @tw: the wheel, locked
  *
  * Return: the wheel's time, ns.
@@ -54,11 +31,11 @@ TWHEEL_PART u64 twheel_now(const struct twheel *tw)
 }
 
 /**
- * twheel_opener_offset() - what a clock of the opener's time namespace is ahead of the host's
+ * twheel_opener_offset() - the offset of a clock in the opener's time namespace
  * @tw: the wheel
  * @clock: the clock
  *
- * Return: ns.
+ * Return: ns to add to the host's clock.
  */
 TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock clock)
 {
@@ -68,91 +45,31 @@ TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock 
 	case TWHEEL_BOOTTIME:
 		return tw->offsets.boottime;
 	case TWHEEL_REALTIME:
-	case TWHEEL_TAI:
 		break;
 	}
 	return 0;
 }
 
-/* Do events wait for the ring, in which there is room? */
-static bool twheel_can_post(const struct twheel *tw)
+/* When softirq has to turn the wheel, by the host's @clock; KTIME_MAX: not at all. */
+static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *clock)
 {
-	return tw->ring.header && ring_has_room(&tw->ring) && timers_expired(&tw->timers);
-}
+	u64 next = timers_next(&tw->timers);
 
-/* Is there work that does not wait for a time? */
-static bool twheel_behind(const struct twheel *tw, u64 now)
-{
-	lockdep_assert_held(&tw->lock);
-	return timers_next_tick(&tw->timers) <= now || timers_heavy(&tw->timers) ||
-	       twheel_can_post(tw);
-}
-
-/* How long softirq does not turn the wheel yet, because of events that nobody reads. ns. */
-static u64 twheel_pause(const struct twheel *tw)
-{
-	u64 end = tw->turned + UNREAD_PAUSE, now;
-
-	if (timers_expired(&tw->timers) < ENOUGH_UNREAD)
-		return 0;
-	now = ktime_get_ns();
-	return end - min(end, now);
-}
-
-/*
- * When softirq should turn the wheel, by the host's @clock; KTIME_MAX: not at all.  What waits
- * for no time of the wheel's clock waits by the monotonic one: somebody may set the wheel's back
- * by hours.
- */
-static u64 twheel_next(struct twheel *tw, u64 now, enum twheel_clock *clock)
-{
-	u64 next = timers_next(&tw->timers), wait = 0;
-
-	/*
-	 * A timer may get its tick to itself when its deadline has passed already.  Then it comes
-	 * with the tick, like those that share one.
-	 */
-	if (next <= now)
-		next = timers_next_tick(&tw->timers);
-
-	if (tw->closing)
+	if (tw->closing || timers_expired(&tw->timers) >= ENOUGH_QUEUED)
 		return KTIME_MAX;
-	if (!twheel_can_post(tw) && !tw->sought && !tw->untold) {
-		bool behind = twheel_behind(tw, now);
-		u32 unread = timers_expired(&tw->timers);
-
-		if (!behind && next == KTIME_MAX)
-			return KTIME_MAX;
-		/* The ring is full.  Who has emptied it sees that events wait, and calls. */
-		if (unread >= ENOUGH_UNREAD && tw->ring.header)
-			return KTIME_MAX;
-		wait = twheel_pause(tw);
-		if (!behind && next - now > wait) {
-			*clock = tw->clock;
-			/*
-			 * The host's clock may be ahead of the wheel's by years: beyond the last
-			 * of all times a deadline would become one before all others.
-			 */
-			return min_t(u64, next - tw->offset, KTIME_MAX - 1);
-		}
-		/*
-		 * A reader may be at it, and then softirq would only contend for the lock; unless
-		 * its turn has come already, which is not put off.  Who waits for an edge is not to
-		 * wait for timers that are not due any more either, however many there are; and a
-		 * heavy slot has to be down in time.
-		 */
-		if (unread && timers_behind(&tw->timers, now) && !tw->vain &&
-		    !expiry_due(&tw->entry))
-			wait = max(wait, clamp_t(u64, tw->timers.tick, EXPIRY_SPAN, READER_PAUSE));
+	/* Work that is due now waits by the clock that nobody sets. */
+	if (next <= now || timers_heavy(&tw->timers)) {
+		*clock = TWHEEL_MONOTONIC;
+		return ktime_get_ns();
 	}
-	*clock = TWHEEL_MONOTONIC;
-	return ktime_get_ns() + wait;
+	*clock = tw->clock;
+	/* With an offset of years the difference may lie beyond the last time of all. */
+	return next == KTIME_MAX ? next : min_t(u64, next - tw->offset, KTIME_MAX - 1);
 }
 
 /*
- * After anything that may have changed when the wheel has to be turned.  Where that
- * is later than before, the wheel is visited once for nothing: to queue it anew at
- * each cancel would be dearer.
+ * Queue the wheel for softirq if it waits for a later time than it should.  If it waits for an
+ * earlier one it stays: an empty visit is cheaper than to requeue it at each cancel.
  */
 static void twheel_program(struct twheel *tw, u64 now)
 {
@@ -166,82 +83,30 @@ static void twheel_program(struct twheel *tw, u64 now)
 		expiry_queue(&tw->entry, tw->user, clock, expires);
 }
 
-/*
- * Hand on the events that have come since this was called last: to the ring, if they are
- * delivered in one, at most so many.  Returns how many timers were handled for that.
- */
-static unsigned int twheel_hand_on(struct twheel *tw, u64 now, unsigned int most)
+/* Have events been queued that no waiter was woken for yet? */
+static bool twheel_take_news(struct twheel *tw)
 {
-	u32 handled = tw->ring.handled;
+	bool news = tw->timers.news;
 
 	lockdep_assert_held(&tw->lock);
-	if (tw->ring.header)
-		tw->untold |= ring_post(&tw->ring, &tw->timers, now, most);
-	else
-		tw->untold |= tw->timers.news;
 	tw->timers.news = false;
-	return tw->ring.handled - handled;
-}
-
-/* Have events come that nobody was woken for yet?  Then the caller wakes who waits. */
-static bool twheel_tell_news(struct twheel *tw)
-{
-	bool news = tw->untold;
-
-	lockdep_assert_held(&tw->lock);
-	tw->untold = false;
-	if (news) {
-		tw->told = ktime_get_ns();
-		tw->wakeups++;
-	}
 	return news;
 }
 
 /**
- * twheel_deliver() - hand on the events that have come
- * @tw: the wheel, locked
- * @now: what twheel_begin() has returned
- * @most: of them that go to the ring
- *
- * Return: does whoever waits have to be woken?  For twheel_end().
+ * twheel_wake() - wake readers and pollers; an expiry_entry's wake
+ * @entry: of the wheel, not locked
  */
-TWHEEL_PART bool twheel_deliver(struct twheel *tw, u64 now, unsigned int most)
+TWHEEL_PART void twheel_wake(struct expiry_entry *entry)
 {
-	twheel_hand_on(tw, now, most);
-	return twheel_tell_news(tw);
+	struct twheel *tw = container_of(entry, struct twheel, entry);
+
+	if (wq_has_sleeper(&tw->wait))
+		wake_up_interruptible_poll(&tw->wait, EPOLLIN | EPOLLRDNORM);
 }
 
 /**
- * twheel_deliver_polled() - twheel_deliver() in a poll, which may leave it to softirq to wake
- * @tw: the wheel, locked
- * @now: what twheel_begin() has returned
- * @most: of them that go to the ring
- *
- * Return: does whoever waits have to be woken?  For twheel_end().
- */
-TWHEEL_PART bool twheel_deliver_polled(struct twheel *tw, u64 now, unsigned int most)
-{
-	twheel_hand_on(tw, now, most);
-	return ktime_get_ns() - tw->told >= POLL_PAUSE && twheel_tell_news(tw);
-}
-
-/* Of a step, what is for the timers to be found; the rest is for the ring. */
-static unsigned int twheel_half(const struct twheel *tw, unsigned int step)
-{
-	return tw->ring.header ? (step + 1) / 2 : step;
-}
-
-/**
- * twheel_wake() - wake who waits in a read or poll
- * @tw: the wheel, not locked
- */
-TWHEEL_PART void twheel_wake(struct twheel *tw)
-{
-	wake_up_interruptible_poll(&tw->wait, EPOLLIN | EPOLLRDNORM);
-}
-
-/**
- * twheel_begin() - take the wheel's lock, to do what may depend on the time
+ * twheel_begin() - lock the wheel, and bring its time up to date
  * @tw: the wheel
  *
  * Return: the wheel's time, ns.
@@ -258,10 +123,26 @@ TWHEEL_PART u64 twheel_begin(struct twheel *tw)
 }
 
 /**
- * twheel_turn() - turn the wheel in softirq, or for it; an expiry_entry's turn
- * @entry: the wheel's, whose lock is held
- * @budget: timers to handle at most, but for one more
- * @news: set if twheel_turned() is to be called without the lock
+ * twheel_end() - program the next turn, unlock the wheel, and wake waiters if events have come
+ * @tw: the wheel
+ * @now: what twheel_begin() returned
+ */
+TWHEEL_PART void twheel_end(struct twheel *tw, u64 now)
+	__releases(&tw->lock)
+{
+	bool news = twheel_take_news(tw);
+
+	twheel_program(tw, now);
+	twheel_unlock(tw);
+	if (news)
+		twheel_wake(&tw->entry);
+}
+
+/**
+ * twheel_turn() - turn the wheel in softirq; an expiry_entry's turn
+ * @entry: of the wheel, locked
+ * @budget: timers to handle at most
+ * @news: set if waiters have to be woken once the lock is released
  *
  * Return: how many timers were handled.
  */
@@ -269,223 +150,10 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 	u64 now = twheel_now(tw);
-	unsigned int done, left;
-	bool sure = true;
+	unsigned int done = timers_advance(&tw->timers, now, budget);
 
-	done = timers_advance(&tw->timers, now, twheel_half(tw, budget));
-	left = max(budget - done, 1U);
-	if (unlikely(tw->sought) && !tw->ring.header) {
-		unsigned int dropped = events_drop_stale(&tw->timers, left);
-
-		sure = dropped < left;
-		tw->timers.news |= sure && timers_expired(&tw->timers);
-		done += dropped;
-	}
-	tw->vain = !tw->timers.news && timers_behind(&tw->timers, now);
-	if (!tw->vain && timers_expired(&tw->timers) >= ENOUGH_UNREAD)
-		tw->turned = ktime_get_ns();
-	done += twheel_hand_on(tw, now, left);
-	/* The part of the budget that the ring has not used is spent on finding more timers. */
-	if (tw->ring.header && done < budget) {
-		done += timers_advance(&tw->timers, now, budget - done);
-		/*
-		 * The consumer may have emptied the ring and seen that nothing waits, between the
-		 * last look for room and these events.  So there is another look after them.
-		 */
-		if (tw->timers.news)
-			done += twheel_hand_on(tw, now, budget - done);
-	}
-	*news = twheel_tell_news(tw);
-	if (unlikely(tw->sought))
-		tw->sought = !*news && (!sure || timers_behind(&tw->timers, now) ||
-					twheel_can_post(tw));
+	*news = twheel_take_news(tw);
 	tw->interrupts++;
-	tw->max_pass = max_t(u64, tw->max_pass, done);
-	if (!*news)
-		tw->idle_interrupts++;
 	twheel_program(tw, now);
 	return done;
-}
-
-/* Softirq has come for the wheel in vain.  If it is due still, do now what softirq had to do. */
-static bool twheel_make_up(struct twheel *tw)
-{
-	bool news = false;
-
-	lockdep_assert_held(&tw->lock);
-	WRITE_ONCE(tw->entry.missed, false);
-	if (expiry_due(&tw->entry)) {
-		expiry_dequeue(&tw->entry);
-		twheel_turn(&tw->entry, WHEEL_STEP, &news);
-	}
-	return news;
-}
-
-/**
- * twheel_unlock() - give the lock back
- * @tw: the wheel
- *
- * If softirq has come for the wheel meanwhile, turns it by a step before.
- */
-TWHEEL_PART void twheel_unlock(struct twheel *tw)
-	__releases(&tw->lock)
-{
-	bool news = unlikely(READ_ONCE(tw->entry.missed)) && twheel_make_up(tw);
-
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		raw_spin_unlock(&tw->lock);
-	else
-		raw_spin_unlock_bh(&tw->lock);
-	if (unlikely(news))
-		twheel_wake(tw);
-}
-
-/**
- * twheel_end() - give the lock back, and see to it that the wheel is turned in time
- * @tw: the wheel
- * @now: what twheel_begin() has returned
- * @news: what twheel_deliver() has, because events may have come whatever was done; true:
- *	who waits is woken
- */
-TWHEEL_PART void twheel_end(struct twheel *tw, u64 now, bool news)
-	__releases(&tw->lock)
-{
-	twheel_program(tw, now);
-	twheel_unlock(tw);
-	if (news && wq_has_sleeper(&tw->wait))
-		twheel_wake(tw);
-}
-
-/**
- * twheel_turned() - wake who waits, after twheel_turn(); an expiry_entry's wake
- * @entry: the wheel's, not locked
- */
-TWHEEL_PART void twheel_turned(struct expiry_entry *entry)
-{
-	twheel_wake(container_of(entry, struct twheel, entry));
-}
-
-/**
- * twheel_step() - turn the wheel by one step in the caller's time, if it is behind
- * @tw: the wheel, not locked
- * @enough: events; with as many nothing is done
- * @heavy: empty a heavy slot of which nothing is due yet: for callers who would only sleep
- *	instead
- * @polls: the caller polls, see twheel_deliver_polled()
- *
- * Return: was there something to do?
- */
-TWHEEL_PART bool twheel_step(struct twheel *tw, unsigned int enough, bool heavy, bool polls)
-{
-	struct timers *ts = &tw->timers;
-	u64 now = twheel_begin(tw);
-	u32 expired = timers_expired(ts);
-	bool behind, news;
-
-	behind = timers_behind(ts, now) ? expired < enough
-					: timers_heavy(ts) && heavy && !expired;
-	if (!behind) {
-		twheel_unlock(tw);
-		return false;
-	}
-	timers_advance(ts, now, twheel_half(tw, WHEEL_STEP));
-	tw->steps++;
-	/* Others may wait, and the caller may not want what was found. */
-	news = polls ? twheel_deliver_polled(tw, now, WHEEL_STEP / 2)
-		     : twheel_deliver(tw, now, WHEEL_STEP / 2);
-	twheel_end(tw, now, news);
-	return true;
-}
-
-/**
- * twheel_catch_up() - do what softirq left
- * @tw: the wheel, not locked
- * @enough: events that the caller wants
- * @heavy: see twheel_step()
- * @steps: how many to take at most; what is left of them
- *
- * Return: false if a signal came before there were enough events or all was done, or there
- * are no steps left.  Sleeps.
- */
-TWHEEL_PART bool twheel_catch_up(struct twheel *tw, unsigned int enough, bool heavy,
-				 unsigned int *steps)
-{
-	while (*steps && twheel_step(tw, enough, heavy, false)) {
-		--*steps;
-		if (signal_pending(current))
-			return false;
-		cond_resched();
-	}
-	return *steps;
-}
-
-/**
- * twheel_seek() - have softirq look for an event, and wake who waits if there is one
- * @tw: the wheel, not locked
- *
- * For a caller who was told that there may be none, and did not look to the end.
- */
-TWHEEL_PART void twheel_seek(struct twheel *tw)
-{
-	u64 now = twheel_begin(tw);
-
-	/* Else there is nothing to look for; and a wheel that is not used can't be queued. */
-	tw->sought |= timers_expired(&tw->timers) || timers_behind(&tw->timers, now);
-	twheel_end(tw, now, false);
-}
-
-/**
- * twheel_ring_is_behind() - are there events for the ring, in which there is room?
- * @tw: the wheel, locked
- * @now: what twheel_begin() has returned
- *
- * Return: true also if the events are due and have yet to be found.
- */
-TWHEEL_PART bool twheel_ring_is_behind(struct twheel *tw, u64 now)
-{
-	lockdep_assert_held(&tw->lock);
-	return tw->ring.header && ring_has_room(&tw->ring) &&
-	       (timers_expired(&tw->timers) || timers_behind(&tw->timers, now));
-}
-
-/*
- * The steps in which each timer that is filed or due now can be handled twice: one that a store
- * has pushed back, and that has come due again, is behind all others then.
- */
-static u32 steps_for_all(const struct timers *ts)
-{
-	return 2 * ((timers_expired(ts) + ts->wheel.filed) / (WHEEL_STEP / 2) + 1);
-}
-
-/**
- * twheel_fill_ring() - move events into the ring, as long as there are any and there is room
- * @tw: the wheel, not locked
- * @enough: how many entries the caller wants
- *
- * Finds what is due for that.  Who stores all the time does not keep the caller here: it ends
- * when all timers could have been handled twice.  A signal ends it, too.  Sleeps.
- */
-TWHEEL_PART void twheel_fill_ring(struct twheel *tw, u32 enough)
-{
-	struct timers *ts = &tw->timers;
-	u32 steps = 0, written = 0;
-	bool news, more;
-
-	do {
-		u64 now = twheel_begin(tw);
-		bool find = timers_expired(ts) < WHEEL_STEP && timers_behind(ts, now);
-		unsigned int most = find ? WHEEL_STEP / 2 : WHEEL_STEP;
-		u32 tail = tw->ring.tail;
-
-		steps = steps ?: steps_for_all(ts);
-		if (find) {
-			timers_advance(ts, now, most);
-			tw->steps++;
-		}
-		news = twheel_deliver(tw, now, most);
-		written += tw->ring.tail - tail;
-		more = twheel_ring_is_behind(tw, now);
-		twheel_end(tw, now, news);
-		cond_resched();
-	} while (more && written < enough && --steps && !signal_pending(current));
 }

@@ -2,15 +2,14 @@
 /*
  * /dev/twheel: timers for daemons that hold a million of them.
  *
- * Each open file is a wheel: ioctls arm and cancel its timers, and what comes due
- * waits for read() and poll(), or goes to an event ring.  What a timer is and how the
- * wheel turns is in timer.h and wheel.c, who pays in users.c, whose time it takes in
- * expiry.c.  What strangers pass in is looked at in ioctls.c and events.c; here a wheel is
- * opened, mapped and closed.
+ * Each open file is a wheel: ioctls arm and cancel its timers, and what comes due waits for
+ * read() and poll().  What a timer is and how the wheel turns is in timer.h and wheel.c, who pays
+ * in users.c, whose time it takes in expiry.c.  What strangers pass in is looked at in ioctls.c and
+ * events.c; here a wheel is opened, mapped and closed.
  *
  * Shared memory.  What is mapped stays as it is until the wheel is closed: setup takes
  * its pages, and they are the kernel's and the daemon's at once.  What the daemon may
- * write there is read in words.c and ring.c, and nowhere else.
+ * write there is read in words.c, and nowhere else.
  *
  * Locks: twheel.grow, then twheel.lock, then what expiry.c takes.
  */
@@ -37,7 +36,7 @@
 
 /* Shared memory */
 
-static_assert(WORDS_OFFSET % PAGE_SIZE == 0 && RING_OFFSET % PAGE_SIZE == 0);
+static_assert(WORDS_OFFSET % PAGE_SIZE == 0);
 
 /* The page of the wheel's file at an offset in pages, or NULL. */
 static void *twheel_page(struct twheel *tw, unsigned long at)
@@ -45,12 +44,6 @@ static void *twheel_page(struct twheel *tw, unsigned long at)
 	const struct timers *ts = &tw->timers;
 	struct twheel_word **words = READ_ONCE(ts->word);
 
-	if (at >= RING_OFFSET / PAGE_SIZE) {
-		at -= RING_OFFSET / PAGE_SIZE;
-		if (!tw->ring.header || at >= ring_pages(&tw->ring))
-			return NULL;
-		return tw->ring.page[array_index_nospec(at, ring_pages(&tw->ring))];
-	}
 	at -= WORDS_OFFSET / PAGE_SIZE;
 	if (!words || at >= words_pages(ts))
 		return NULL;
@@ -61,38 +54,25 @@ static vm_fault_t twheel_fault(struct vm_fault *vmf)
 {
 	void *page = twheel_page(vmf->vma->vm_private_data, vmf->pgoff);
 
-	if (!page)
-		return VM_FAULT_SIGBUS;
-	vmf->page = virt_to_page(page);
-	get_page(vmf->page);
-	return 0;
+	/* No struct page is handed out: nothing can pin words beyond the life of the wheel. */
+	return page ? vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(virt_to_page(page)))
+		    : VM_FAULT_SIGBUS;
 }
 
 static const struct vm_operations_struct twheel_vm_ops = {
 	.fault	= twheel_fault,
 };
 
-/* Is all of a part of the file there, which begins at @first and has @nr pages? */
-static bool is_within(unsigned long at, unsigned long pages, unsigned long first,
-		      unsigned long nr)
-{
-	return at >= first && pages <= nr && at - first <= nr - pages;
-}
-
 /* Does the wheel have these pages of its file? */
 static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
 {
-	const unsigned long words = WORDS_OFFSET / PAGE_SIZE, ring = RING_OFFSET / PAGE_SIZE;
-	bool has;
+	unsigned long first, nr;
 
 	twheel_lock(tw);
-	has = (tw->words_nr &&
-	       is_within(at, pages, words + tw->words_first / WORDS_PER_PAGE,
-			 DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE))) ||
-	      (tw->ring.header &&
-	       is_within(at, pages, ring, ring_pages(&tw->ring)));
+	first = WORDS_OFFSET / PAGE_SIZE + tw->words_first / WORDS_PER_PAGE;
+	nr = DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE);
 	twheel_unlock(tw);
-	return has;
+	return at >= first && pages <= nr && at - first <= nr - pages;
 }
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
@@ -109,7 +89,7 @@ static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EPERM;
 	if (!twheel_has_pages(tw, vma->vm_pgoff, vma_pages(vma)))
 		return -EINVAL;
-	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_set(vma, VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vma->vm_private_data = tw;
 	vma->vm_ops = &twheel_vm_ops;
@@ -143,11 +123,10 @@ static int twheel_open(struct inode *inode, struct file *file)
 	init_waitqueue_head(&tw->wait);
 	tw->entry.lock = &tw->lock;
 	tw->entry.turn = twheel_turn;
-	tw->entry.wake = twheel_turned;
+	tw->entry.wake = twheel_wake;
 	tw->entry.free = twheel_free;
 	kref_init(&tw->entry.kref);
 	timerqueue_init(&tw->entry.node);
-	INIT_LIST_HEAD(&tw->entry.skipped);
 	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
 	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
 	tw->number = atomic64_inc_return(&opened);
@@ -170,21 +149,11 @@ static int twheel_release(struct inode *inode, struct file *file)
 	twheel_unlock(tw);
 	if (tw->user) {
 		memory_free(&tw->timers, tw->user);
-		user_uncharge_ring(tw->user, tw->ring.entries);
-		ring_free(&tw->ring);
 		user_put(tw->user);
 	}
 	/* One after the other: thousands that are freed together delay others on the CPU. */
 	kref_put(&tw->entry.kref, twheel_free);
 	return 0;
-}
-
-static void show_classes(struct seq_file *m, const char *key, const u64 *classes)
-{
-	seq_printf(m, "%s:", key);
-	for (unsigned int i = 0; i < TWHEEL_LATE_CLASSES; i++)
-		seq_printf(m, "%c%llu", i ? ' ' : '\t', classes[i]);
-	seq_putc(m, '\n');
 }
 
 static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
@@ -199,7 +168,6 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-levels:\t%u\n", u.setup.levels);
 	seq_printf(m, "twheel-slots:\t%u\n", u.setup.slots);
 	seq_printf(m, "twheel-capacity:\t%u\n", u.setup.capacity);
-	seq_printf(m, "twheel-delivery:\t%u\n", u.setup.delivery);
 	seq_printf(m, "twheel-now-ns:\t%llu\n", u.setup.now);
 	twheel_stats(tw, &u);
 	seq_printf(m, "twheel-pending:\t%llu\n", u.stats.pending);
@@ -209,22 +177,14 @@ static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "twheel-fired:\t%llu\n", u.stats.fired);
 	seq_printf(m, "twheel-delivered:\t%llu\n", u.stats.delivered);
 	seq_printf(m, "twheel-overruns:\t%llu\n", u.stats.overruns);
-	seq_printf(m, "twheel-moves:\t%llu\n", u.stats.moves);
-	seq_printf(m, "twheel-cascades:\t%llu\n", u.stats.cascades);
 	seq_printf(m, "twheel-interrupts:\t%llu\n", u.stats.interrupts);
-	seq_printf(m, "twheel-idle-interrupts:\t%llu\n", u.stats.idle_interrupts);
-	seq_printf(m, "twheel-steps:\t%llu\n", u.stats.steps);
-	seq_printf(m, "twheel-max-pass:\t%llu\n", u.stats.max_pass);
-	seq_printf(m, "twheel-wakeups:\t%llu\n", u.stats.wakeups);
 	seq_printf(m, "twheel-memory:\t%llu\n", u.stats.memory);
 	seq_printf(m, "twheel-next-ns:\t%llu\n", u.stats.next);
-	seq_printf(m, "twheel-storms:\t%llu\n", u.stats.storms);
-	seq_printf(m, "twheel-oldest-ns:\t%llu\n", u.stats.oldest);
-	seq_printf(m, "twheel-in-ring:\t%llu\n", u.stats.in_ring);
 	seq_printf(m, "twheel-max-late-ns:\t%llu\n", u.stats.max_late);
-	seq_printf(m, "twheel-max-unread-ns:\t%llu\n", u.stats.max_unread);
-	show_classes(m, "twheel-late", u.stats.late);
-	show_classes(m, "twheel-unread", u.stats.unread);
+	seq_puts(m, "twheel-late:");
+	for (unsigned int i = 0; i < TWHEEL_LATE_CLASSES; i++)
+		seq_printf(m, "%c%llu", i ? ' ' : '\t', u.stats.late[i]);
+	seq_putc(m, '\n');
 }
 
 static const struct file_operations twheel_fops = {
@@ -248,6 +208,7 @@ static struct miscdevice twheel_misc = {
 
 static int __init twheel_init(void)
 {
+	users_init();
 	expiry_init();
 	return misc_register(&twheel_misc);
 }
@@ -257,7 +218,6 @@ static void __exit twheel_exit(void)
 {
 	misc_deregister(&twheel_misc);
 	expiry_exit();
-	users_exit();
 }
 module_exit(twheel_exit);
 

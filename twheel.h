@@ -11,13 +11,11 @@
 
 #include "clocks.h"
 #include "expiry.h"
-#include "ring.h"
 #include "timers.h"
 #include "users.h"
 
-/* Where words and ring are mapped from; room for TWHEEL_MAX_CAPACITY words. */
+/* Where words are mapped from. */
 #define WORDS_OFFSET	0x10000000UL
-#define RING_OFFSET	0x20000000UL
 
 /* Records copied at a time between the kernel and a program. */
 #define COPY_MAX	64
@@ -30,21 +28,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	for a bounded time
  * @timers: the timers; @lock
  * @closing: nothing is to be queued any more; @lock
- * @sought: somebody polls, and was not told yet if there is an event: softirq is to look for
- *	one; @lock
- * @vain: softirq's last visit found no event, because of timers that are not due any more, and
- *	there are others to be looked at; @lock
- * @untold: events have come for which nobody was woken yet; @lock
- * @interrupts: times that softirq turned the wheel, or a call did in its place; @lock
- * @idle_interrupts: those that had nothing to tell; @lock
- * @steps: times that a caller did; @lock
- * @max_pass: most timers handled in one visit of softirq; @lock
- * @wakeups: wake-ups; @lock
- * @told: when the last of them was, monotonic ns; @lock
- * @turned: when softirq turned the wheel last and left it with so many events unread that it
- *	pauses, monotonic ns; @lock
- * @ring: the event ring; its pages change under @grow, before there are timers,
- *	the rest is protected by @lock
+ * @interrupts: times that softirq turned the wheel; @lock
  * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
  * @grow: only one adds memory, sets up or takes over; taken before @lock
@@ -64,17 +48,7 @@ struct twheel {
 	raw_spinlock_t		lock;		/* see above */
 	struct timers		timers;
 	bool			closing;
-	bool			sought;
-	bool			vain;
-	bool			untold;
 	u64			interrupts;
-	u64			idle_interrupts;
-	u64			steps;
-	u64			max_pass;
-	u64			wakeups;
-	u64			told;
-	u64			turned;
-	struct ring		ring;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
 	struct mutex		grow;		/* before @lock */
@@ -93,10 +67,9 @@ struct twheel {
 };
 
 /*
- * Softirq takes the lock as well, and does not wait for it.  Who holds it keeps the CPU, and is
- * through after two steps of 64 timers: softirqs are disabled, and on PREEMPT_RT it is a raw lock.
- * There softirqs are not disabled, because that is to hold a lock of the CPU, and whoever waits for
- * it waits for all that softirq does at that moment.
+ * Softirq waits for this lock, so a holder handles one step of 64 timers at most, and is not
+ * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay
+ * enabled: local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
  */
 static inline void twheel_lock(struct twheel *tw)
 	__acquires(&tw->lock)
@@ -107,18 +80,13 @@ static inline void twheel_lock(struct twheel *tw)
 		raw_spin_lock_bh(&tw->lock);
 }
 
-/* In turn.c, because the wheel may have to be turned before. */
-TWHEEL_PART void twheel_unlock(struct twheel *tw) __releases(&tw->lock);
-
-/* Do events go to a ring?  A setup may come at any time, also while a read waits. */
-static inline bool twheel_has_ring(struct twheel *tw)
+static inline void twheel_unlock(struct twheel *tw)
+	__releases(&tw->lock)
 {
-	bool ring;
-
-	twheel_lock(tw);
-	ring = tw->ring.header;
-	twheel_unlock(tw);
-	return ring;
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		raw_spin_unlock(&tw->lock);
+	else
+		raw_spin_unlock_bh(&tw->lock);
 }
 
 #endif /* TWHEEL_H */

@@ -15,13 +15,17 @@
 #error "twheel needs a 64-bit kernel; 32-bit programs can use it there"
 #endif
 
+#if defined(__KERNEL__) && (defined(CONFIG_ARCH_HAS_CPU_CACHE_ALIASING) || \
+	defined(CONFIG_MIPS) || defined(CONFIG_PARISC) || defined(CONFIG_SPARC64))
+#error "twheel shares memory with programs, which needs data caches that do not alias"
+#endif
+
 #ifndef TWHEEL_PART
 #define TWHEEL_PART static
 #endif
 
 #include "wheel.c"
 #include "words.c"
-#include "ring.c"
 #include "timers.c"
 
 #ifdef TWHEEL_DEVICE

@@ -7,38 +7,36 @@
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
-#include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/user_namespace.h>
-#include <linux/workqueue.h>
 
 #include "expiry.h"
 #include "users.h"
 
-static unsigned int max_user_wheels = 1024;
+static unsigned int max_user_wheels = 256;
 module_param(max_user_wheels, uint, 0644);
 MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have");
 
-static unsigned long max_user_timers = TWHEEL_MAX_CAPACITY;
+static unsigned long max_user_timers;
 module_param(max_user_timers, ulong, 0644);
-MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together");
+MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together (0: what fits into 1/16 of memory)");
 
-static unsigned long max_user_ring = 16UL * TWHEEL_MAX_RING;
-module_param(max_user_ring, ulong, 0644);
-MODULE_PARM_DESC(max_user_ring, "Entries that the event rings of one user's wheels may have together");
-
-/*
- * Protects who is a user, how many wheels each has, and their shares while they are added.  All
- * users wait for it, so it is a raw lock, and held for a moment: who holds it goes on, also if
- * programs that are more urgent want the CPU, and takes or frees no memory.
- */
+/* Protects who is a user, and @wheels of each.  A raw lock, so that no task preempts its holder. */
 static DEFINE_RAW_SPINLOCK(users_lock);
-/* All users that have a wheel, or have left and were not forgotten yet, by uid; @users_lock. */
+/* All users that have a wheel, by uid; @users_lock. */
 static DEFINE_HASHTABLE(users, 8);
-/* Those who have left; @users_lock. */
-static LIST_HEAD(users_left);
+
+/* Call before the device exists. */
+TWHEEL_PART void users_init(void)
+{
+	const size_t bytes = WHEEL_CHUNK_BYTES / WHEEL_CHUNK_TIMERS + sizeof(struct twheel_word);
+
+	if (!max_user_timers)
+		max_user_timers = totalram_pages() / 16 * (PAGE_SIZE / bytes);
+}
 
 /* Wheels that one user may have. */
 TWHEEL_PART unsigned int users_max_wheels(void)
@@ -52,19 +50,12 @@ TWHEEL_PART unsigned long users_max_timers(void)
 	return READ_ONCE(max_user_timers);
 }
 
-/* Ring entries that one user's wheels may have together. */
-TWHEEL_PART unsigned long users_max_ring(void)
-{
-	return READ_ONCE(max_user_ring);
-}
-
 /**
- * user_current() - for whom does the caller act?
+ * user_current() - the user for whom the caller acts
  *
- * That is the caller's uid; but who makes a user namespace may have 65,536 uids in
- * it, and they are not to be 65,536 users with a share each.  So they all count as
- * the creator of the outermost namespace that somebody other than root has made.
- * What root makes is a container, whose uids root has chosen.
+ * The caller's uid; but a user namespace may have 65,536 uids, so all of them count as the
+ * creator of the outermost namespace that root has not made.  A namespace made by root is a
+ * container, whose uids root has chosen.
  *
  * Return: a uid.
  */
@@ -78,71 +69,24 @@ TWHEEL_PART kuid_t user_current(void)
 	return uid;
 }
 
-/*
- * So long who has left is not forgotten, or not asked again about a debt; jiffies.  Who comes back
- * meanwhile needs no memory.
- */
-#define USERS_FORGET	HZ
+static struct twheel_user *user_alloc(kuid_t uid)
+{
+	struct twheel_user *user = kzalloc(sizeof(*user), GFP_CHARGED);
 
-static void users_forget(struct work_struct *work);
-/* Memory alone waits for it, which is nothing to wake an idle CPU for. */
-static DECLARE_DEFERRABLE_WORK(users_forgetting, users_forget);
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	user->shares = expiry_shares_alloc();
+	if (user->shares)
+		return user;
+	kfree(user);
+	return NULL;
+}
 
-/* Only users_forget() and users_exit() free users, and so may look at one without the lock. */
 static void user_free(struct twheel_user *user)
 {
 	free_percpu(user->shares);
 	kfree(user);
-}
-
-static bool user_owes(const struct twheel_user *user)
-{
-	/* Who comes back meanwhile may get them.  Pairs with the release in user_add_shares(). */
-	struct expiry_share __percpu *shares = smp_load_acquire(&user->shares);
-
-	return shares && expiry_owes(shares);
-}
-
-static void users_forget(struct work_struct *work)
-{
-	struct twheel_user *user;
-	LIST_HEAD(asked);
-	bool again, owes;
-
-	raw_spin_lock(&users_lock);
-	list_splice_init(&users_left, &asked);
-	while ((user = list_first_entry_or_null(&asked, struct twheel_user, left))) {
-		raw_spin_unlock(&users_lock);
-		cond_resched();
-		owes = user_owes(user);
-		raw_spin_lock(&users_lock);
-		/* Who came back meanwhile, be it for a moment, may owe by now. */
-		if (user != list_first_entry_or_null(&asked, struct twheel_user, left))
-			continue;
-		if (owes) {
-			list_move_tail(&user->left, &users_left);
-			continue;
-		}
-		list_del(&user->left);
-		hash_del(&user->node);
-		raw_spin_unlock(&users_lock);
-		user_free(user);
-		raw_spin_lock(&users_lock);
-	}
-	again = !list_empty(&users_left);
-	raw_spin_unlock(&users_lock);
-	if (again)
-		schedule_delayed_work(&users_forgetting, USERS_FORGET);
-}
-
-/* When there are no wheels any more, and softirq visits none.  Sleeps. */
-TWHEEL_PART void users_exit(void)
-{
-	struct twheel_user *user, *next;
-
-	cancel_delayed_work_sync(&users_forgetting);
-	list_for_each_entry_safe(user, next, &users_left, left)
-		user_free(user);
 }
 
 static struct twheel_user *user_find(kuid_t uid)
@@ -164,34 +108,35 @@ static struct twheel_user *user_find(kuid_t uid)
  */
 TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 {
-	/* Most often there is one already, and this one is not needed. */
-	struct twheel_user *spare = kzalloc(sizeof(*spare), GFP_CHARGED), *user;
+	struct twheel_user *user, *spare = NULL;
 
-	if (!spare)
-		return ERR_PTR(-ENOMEM);
-	spare->uid = uid;
-	INIT_LIST_HEAD(&spare->left);
-	raw_spin_lock(&users_lock);
-	user = user_find(uid);
-	if ((user ? user->wheels : 0) >= users_max_wheels()) {
-		user = ERR_PTR(-EDQUOT);
-	} else {
-		if (!user) {
-			user = spare;
-			spare = NULL;
+	for (;;) {
+		raw_spin_lock(&users_lock);
+		user = user_find(uid);
+		if ((user ? user->wheels : 0) >= users_max_wheels()) {
+			user = ERR_PTR(-EDQUOT);
+		} else if (user) {
+			user->wheels++;
+		} else if (spare) {
+			swap(user, spare);
+			user->wheels = 1;
 			hash_add(users, &user->node, __kuid_val(uid));
 		}
-		user->wheels++;
-		list_del_init(&user->left);
+		raw_spin_unlock(&users_lock);
+		if (user)
+			break;
+		spare = user_alloc(uid);
+		if (!spare)
+			return ERR_PTR(-ENOMEM);
 	}
-	raw_spin_unlock(&users_lock);
-	kfree(spare);
+	if (spare)
+		user_free(spare);
 	return user;
 }
 
 /**
  * user_put() - a user has one wheel less
- * @user: from user_get(); charged with nothing of that wheel any more
+ * @user: from user_get(), whose wheel is charged with nothing, and queued nowhere
  */
 TWHEEL_PART void user_put(struct twheel_user *user)
 {
@@ -200,72 +145,29 @@ TWHEEL_PART void user_put(struct twheel_user *user)
 	raw_spin_lock(&users_lock);
 	left = !--user->wheels;
 	if (left)
-		list_add_tail(&user->left, &users_left);
+		hash_del(&user->node);
 	raw_spin_unlock(&users_lock);
 	if (left)
-		schedule_delayed_work(&users_forgetting, USERS_FORGET);
+		user_free(user);
 }
 
-/**
- * user_add_shares() - make sure that a user's wheels can wait on any CPU
- * @user: the user
- *
- * Return: 0 or -ENOMEM.  Sleeps.
+/*
+ * Charge a user for a chunk of timers: 0 or -EDQUOT.  The chunk that reaches the limit may exceed
+ * it: a limit means as many timers whatever the size of a page.
  */
-TWHEEL_PART int user_add_shares(struct twheel_user *user)
+TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
 {
-	struct expiry_share __percpu *shares;
-
-	/*
-	 * Once there they stay, as long as the user has the wheel that this is for.  Pairs
-	 * with the release below: who sees them sees what is in them.
-	 */
-	if (smp_load_acquire(&user->shares))
-		return 0;
-	shares = expiry_shares_alloc();
-	if (!shares)
-		return -ENOMEM;
-	raw_spin_lock(&users_lock);
-	if (!user->shares) {
-		/* Pairs with the acquire above, and in user_owes(). */
-		smp_store_release(&user->shares, shares);
-		shares = NULL;
-	}
-	raw_spin_unlock(&users_lock);
-	free_percpu(shares);
-	return 0;
-}
-
-static int charge(atomic_long_t *count, unsigned long nr, unsigned long max)
-{
-	long charged = atomic_long_read(count);
+	long charged = atomic_long_read(&user->timers);
 
 	/* Not added and taken back: another request that fits would see it and fail. */
 	do {
-		if (charged + nr > max)
+		if (charged >= users_max_timers())
 			return -EDQUOT;
-	} while (!atomic_long_try_cmpxchg(count, &charged, charged + nr));
+	} while (!atomic_long_try_cmpxchg(&user->timers, &charged, charged + nr));
 	return 0;
-}
-
-/* Count memory for more timers of a user: 0 or -EDQUOT. */
-TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
-{
-	return charge(&user->timers, nr, users_max_timers());
 }
 
 TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr)
 {
 	atomic_long_sub(nr, &user->timers);
-}
-
-/* Count entries of another event ring of a user: 0 or -EDQUOT. */
-TWHEEL_PART int user_charge_ring(struct twheel_user *user, unsigned long entries)
-{
-	return charge(&user->ring_entries, entries, users_max_ring());
-}
-
-TWHEEL_PART void user_uncharge_ring(struct twheel_user *user, unsigned long entries)
-{
-	atomic_long_sub(entries, &user->ring_entries);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Users: who pays for wheels, timers, event rings and the time of expiry.
+ * Users: who pays for wheels, timers and the time of expiry.
  *
  * A wheel belongs to the user who first uses it, because descriptors are passed on:
  * what opened it may be a broker.  Until then there is nothing to count but the memory of
@@ -20,39 +20,28 @@ struct expiry_share;
 /**
  * struct twheel_user - what one user holds, over all their wheels
  * @node: among all users; protected by users_lock
- * @left: among those who have left, and have no wheel; protected by users_lock
- * @wheels: how many; 0: the user has left, perhaps with a debt (expiry.c); protected by
- *	users_lock
+ * @wheels: how many; protected by users_lock
  * @uid: who that is; constant
  * @timers: for how many there is memory
- * @ring_entries: of all event rings together
- * @shares: of each CPU (expiry.c); NULL until a wheel is used; written under
- *	users_lock, and constant from then on
+ * @shares: of each CPU (expiry.c); constant
  */
 struct twheel_user {
 	struct hlist_node node;
-	struct list_head left;
 	unsigned int	wheels;
 	kuid_t		uid;
 	atomic_long_t	timers;
-	atomic_long_t	ring_entries;
 	struct expiry_share __percpu *shares;
 };
 
+TWHEEL_PART void users_init(void);
 TWHEEL_PART unsigned int users_max_wheels(void);
 TWHEEL_PART unsigned long users_max_timers(void);
-TWHEEL_PART unsigned long users_max_ring(void);
-
-TWHEEL_PART void users_exit(void);
 
 TWHEEL_PART kuid_t user_current(void);
 TWHEEL_PART struct twheel_user *user_get(kuid_t uid);
 TWHEEL_PART void user_put(struct twheel_user *user);
-TWHEEL_PART int user_add_shares(struct twheel_user *user);
 
 TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr);
 TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr);
-TWHEEL_PART int user_charge_ring(struct twheel_user *user, unsigned long entries);
-TWHEEL_PART void user_uncharge_ring(struct twheel_user *user, unsigned long entries);
 
 #endif /* TWHEEL_USERS_H */

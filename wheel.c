@@ -67,11 +67,6 @@
 #define LIST_LEVEL_SHIFT	16
 #define LIST_PLACE_SHIFT	3
 
-/* Of so many timers that are filed again the owner is asked of one, to see if it pays. */
-#define ASK_ONE_IN		16U
-/* What it answers counts half after half as many answers. */
-#define ANSWERS_MAX		256U
-
 static_assert(sizeof(struct wheel_node) == 16);
 static_assert(sizeof(struct wheel_slot) == 64);
 static_assert(WHEEL_LISTS <= 1 << LIST_PLACE_SHIFT);
@@ -104,7 +99,7 @@ static size_t directory_bytes(const struct wheel *w)
 }
 
 /**
- * wheel_array_alloc() - zeroed memory of any size
+ * wheel_array_alloc() - allocate zeroed memory of any size
  * @bytes: how much
  *
  * More than a page of it is in pages that are not neighbours: see struct wheel_chunk.
@@ -113,7 +108,7 @@ static size_t directory_bytes(const struct wheel *w)
  */
 TWHEEL_PART void *wheel_array_alloc(size_t bytes)
 {
-	return bytes <= PAGE_SIZE ? kvzalloc(bytes, WHEEL_GFP) : __vmalloc(bytes, WHEEL_GFP);
+	return bytes <= PAGE_SIZE ? kvzalloc(bytes, WHEEL_GFP) : __vmalloc(bytes, WHEEL_GFP_ARRAY);
 }
 
 /**
@@ -231,23 +226,6 @@ TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chu
 	w->chunk[id >> WHEEL_CHUNK_SHIFT] = chunk;
 	w->nr_chunks++;
 	w->memory += WHEEL_CHUNK_BYTES;
-}
-
-/**
- * wheel_remove_chunk() - take the memory for an id and its neighbours from a wheel
- * @w: the wheel
- * @id: one of them, all of which are in no list
- *
- * Return: the chunk, for wheel_chunk_free().
- */
-TWHEEL_PART struct wheel_chunk wheel_remove_chunk(struct wheel *w, u32 id)
-{
-	struct wheel_chunk chunk = w->chunk[id >> WHEEL_CHUNK_SHIFT];
-
-	w->chunk[id >> WHEEL_CHUNK_SHIFT] = (struct wheel_chunk){};
-	w->nr_chunks--;
-	w->memory -= WHEEL_CHUNK_BYTES;
-	return chunk;
 }
 
 /**
@@ -500,37 +478,6 @@ TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int 
 	return n;
 }
 
-/**
- * wheel_find() - where a timer is filed
- * @w: the wheel
- * @id: a timer that is filed
- * @most: how many timers that stand before it may be passed
- * @place: filled in
- *
- * Only the first timer of a list knows which list that is.
- *
- * Return: whether that one was reached.  If not, the list is that of @front, and level, slot and
- * list are not known.
- */
-TWHEEL_PART bool wheel_find(const struct wheel *w, u32 id, u32 most, struct wheel_place *place)
-{
-	const struct wheel_node *node = wheel_node(w, id);
-	u32 name;
-
-	*place = (struct wheel_place){ .front = id };
-	for (; !(node->prev & PREV_HEAD); node = wheel_node(w, place->front)) {
-		if (place->before == most)
-			return false;
-		place->before++;
-		place->front = node->prev;
-	}
-	name = node->prev & PREV_ID;
-	place->level = name >> LIST_LEVEL_SHIFT;
-	place->slot = (name >> LIST_PLACE_SHIFT) & w->mask;
-	place->list = name % WHEEL_LISTS;
-	return true;
-}
-
 /* Filing */
 
 /*
@@ -745,36 +692,12 @@ static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
 }
 
 /*
- * Is the owner asked of a timer that comes out of a slot before it is due?  One that has
- * changed is spared the way down, and all others cost a look for nothing at each level.  So
- * one in some is asked of, and the others if a quarter of those asked of had changed.
- */
-static bool asks_early(struct wheel *w, unsigned int l)
-{
-	const struct wheel_level *level = &w->level[min(l, w->nr_levels - 1)];
-
-	return level->changed >= level->asked / 4 || !(++w->unasked % ASK_ONE_IN);
-}
-
-/* The owner was asked early: @changed says whether that was of use. */
-static void note_answer(struct wheel *w, unsigned int l, bool changed)
-{
-	struct wheel_level *level = &w->level[min(l, w->nr_levels - 1)];
-
-	level->changed += changed;
-	if (++level->asked == ANSWERS_MAX) {
-		level->asked /= 2;
-		level->changed /= 2;
-	}
-}
-
-/*
  * Ask the owner of a batch; leaves those in it that are due, in order.  Others
  * are filed again, or let go.
  */
 static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 {
-	unsigned int nr = batch->nr, later = 0;
+	unsigned int nr = batch->nr;
 
 	w->look(w, batch);
 	batch->nr = 0;
@@ -783,23 +706,16 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 		u32 id = batch->id[i];
 
 		filed = wheel_node(w, id)->expiry;
-		if (filed > w->at)
-			note_answer(w, wheel_level(w, filed), expiry != filed);
 		if (expiry <= w->at) {
 			due_insert(batch, expiry, id);
 		} else if (expiry != WHEEL_NEVER) {
 			file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
 			w->moves++;
-			later++;
-			if (expiry == filed)
-				trace_twheel_timer_move(w, id, -1, -1);
-			else
-				trace_twheel_timer_extend(w, id, filed);
+			trace_twheel_timer_move(w, id, filed);
 		} else {
-			trace_twheel_timer_let_go(w, id);
+			trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
 		}
 	}
-	trace_twheel_look(w, nr, batch->nr, later);
 }
 
 /* Put a batch at the end of the due queue, and begin a new one. */
@@ -821,18 +737,9 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 		u32 id = batch->id[i];
 		struct wheel_node *node = wheel_node(w, id);
 
-		if (batch->expiry[i] != w->due_tick) {
-			w->due_tick = batch->expiry[i];
-			w->due_nr = 0;
-		}
-		/* What is late comes in runs of several ticks: none counts twice. */
-		if (++w->due_nr == WHEEL_STEP + 1 && w->due_tick > w->storm_tick) {
-			w->storm_tick = w->due_tick;
-			w->storms++;
-		}
 		node->expiry = stamp;
 		node->prev = kind | prev;
-		trace_twheel_timer_expire(w, id, stamp);
+		trace_twheel_timer_expire(w, id, stamp, 0, stamp);
 		prev = id;
 		*link = id;
 		link = &node->next;
@@ -845,7 +752,8 @@ static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
 
 /*
  * Take timers out of the open slot of a level, from each list in turn: those
- * that are due or that the owner is asked of go to the batch, the others are filed again.
+ * that are due go to the batch, the others are filed again.  If there is an owner to ask, all
+ * of them go to the batch.
  * Returns how many.
  */
 static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_batch *due,
@@ -872,22 +780,17 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 			prefetch(wheel_node(w, node->next));
 		n++;
 		expiry = node->expiry;
-		if (expiry > w->at) {
-			unsigned int level = wheel_level(w, expiry);
-
-			if (likely(!w->look) || !asks_early(w, level)) {
-				file_timer(w, id, node, expiry, level);
-				w->moves++;
-				trace_twheel_timer_move(w, id, l, place);
-				continue;
-			}
-		} else if (likely(!w->look)) {
+		if (unlikely(w->look)) {
+			node->prev = PREV_OUT;
+			due->id[due->nr] = id;
+			due->expiry[due->nr++] = expiry;
+		} else if (expiry > w->at) {
+			file_timer(w, id, node, expiry, wheel_level(w, expiry));
+			w->moves++;
+			trace_twheel_timer_move(w, id, expiry);
+		} else {
 			due_insert(due, expiry, id);
-			continue;
 		}
-		node->prev = PREV_OUT;
-		due->id[due->nr] = id;
-		due->expiry[due->nr++] = expiry;
 	}
 	w->filed -= n;
 	slot->filed -= n;
@@ -938,79 +841,6 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
 	if (!w->filed)
 		return WHEEL_NEVER;
 	return w->level[soonest_level(w, w->nr_levels)].next;
-}
-
-/**
- * wheel_settle() - compute anew whether something comes at a tick
- * @w: the wheel
- * @tick: one that is to come
- *
- * What was to come then may have been cancelled.  For an owner who has looked before that tick,
- * and in vain, and is not to look a second time; or who tells of it.
- */
-TWHEEL_PART void wheel_settle(struct wheel *w, u64 tick)
-{
-	for (unsigned int l = 0; l < w->nr_levels; l++)
-		if (w->level[l].next == tick)
-			w->level[l].next = level_next(w, l);
-}
-
-/**
- * wheel_lone() - the timer that is to come out next, if it does so alone
- * @w: the wheel
- *
- * It is the only one in its slot, and no other slot has to be opened at the same tick, which is
- * wheel_next().  It may have been moved later since it was filed there.  Cautious: where a glance
- * does not tell, there is none.
- *
- * Return: its id, or WHEEL_NIL.
- */
-TWHEEL_PART u32 wheel_lone(const struct wheel *w)
-{
-	const struct wheel_level *level;
-	const struct wheel_slot *slot;
-	unsigned int best;
-	u32 id;
-
-	if (!w->filed || w->open)
-		return WHEEL_NIL;
-	best = soonest_level(w, w->nr_levels);
-	level = &w->level[best];
-	slot = &level->slot[level->next >> level->shift & w->mask];
-	if (slot->filed != 1 || slot->soonest != level->next)
-		return WHEEL_NIL;
-	/* Of levels at a tie the upper one is the best. */
-	for (unsigned int l = 0; l < best; l++)
-		if (w->level[l].next == level->next)
-			return WHEEL_NIL;
-	id = slot->head[0];
-	/* One that goes round stays where it is. */
-	return id == WHEEL_NIL || wheel_node(w, id)->expiry < w->end[w->nr_levels - 1] ?
-	       id : WHEEL_NIL;
-}
-
-/**
- * wheel_take_lone() - take a timer out of its slot, before its tick
- * @w: the wheel
- * @id: from wheel_lone()
- *
- * Return: whether it is the caller's now, and in no list; if not, it had been moved later and
- * is filed where it belongs.
- */
-TWHEEL_PART bool wheel_take_lone(struct wheel *w, u32 id)
-{
-	struct wheel_node *node = wheel_node(w, id);
-	unsigned int l = soonest_level(w, w->nr_levels);
-	u64 tick = w->level[l].next;
-
-	unlink_filed(w, node);
-	w->level[l].next = level_next(w, l);
-	if (node->expiry == tick)
-		return true;
-	wheel_file(w, id, node->expiry, wheel_level(w, node->expiry));
-	w->moves++;
-	trace_twheel_timer_move(w, id, l, tick >> w->level[l].shift & w->mask);
-	return false;
 }
 
 /**

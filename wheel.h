@@ -31,6 +31,8 @@
  */
 #define GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define WHEEL_GFP	(GFP_CHARGED | __GFP_ZERO)
+/* vmalloc() refuses __GFP_RETRY_MAYFAIL on some kernels. */
+#define WHEEL_GFP_ARRAY	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN | __GFP_ZERO)
 /* What a call needs while it lasts fails in the same way. */
 #define GFP_BRIEF	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
@@ -156,9 +158,6 @@ struct wheel_slot {
  *	level below still turns
  * @map: a bit for each slot that holds timers
  * @small_map: @map, when it is small
- * @asked: timers of which the owner was asked before they were filed here from above;
- *	halved from time to time
- * @changed: those of them that belonged elsewhere by then
  */
 struct wheel_level {
 	u64			hand;
@@ -168,8 +167,6 @@ struct wheel_level {
 	struct wheel_slot	*slot;
 	unsigned long		*map;
 	unsigned long		small_map[128 / (8 * sizeof(long))];
-	u32			asked;
-	u32			changed;
 } __aligned(64);
 
 /**
@@ -194,22 +191,6 @@ struct wheel_batch {
 	u64		expiry[WHEEL_STEP];
 	u32		id[WHEEL_STEP];
 	unsigned int	nr;
-};
-
-/**
- * struct wheel_place - where in the wheel a filed timer is
- * @level: of its slot
- * @slot: the slot's place in the ring of that level
- * @list: of the slot
- * @before: timers that stand before it in that list
- * @front: the last of these that was passed, or the timer itself
- */
-struct wheel_place {
-	u32	level;
-	u32	slot;
-	u32	list;
-	u32	before;
-	u32	front;
 };
 
 struct wheel;
@@ -239,16 +220,10 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @filed: timers in slots
  * @moves: timers filed again, counted
  * @cascades: upper slots opened, counted
- * @due_tick: the tick for which a timer came due last
- * @due_nr: how many have for that one, since another was due
- * @storm_tick: the latest tick for which more than a step's worth came due
- * @storms: such ticks, counted
  * @queue: the due queue and the pool, by enum wheel_where - 1
  * @memory: bytes allocated
- * @look: asked of timers that come out of a slot, at the latest when they would be due;
+ * @look: asked of timers that come out of a slot, at each level;
  *	NULL: each is due at the tick that it was filed for
- * @unasked: timers that were filed again before they were due without asking the owner,
- *	counted
  * @end: of each level, the first tick that its ring does not reach; behind the
  *	last level, WHEEL_NEVER
  * @level: the levels, finest first
@@ -268,14 +243,9 @@ struct wheel {
 	u32			filed;
 	u64			moves;
 	u64			cascades;
-	u64			due_tick;
-	u32			due_nr;
-	u64			storm_tick;
-	u64			storms;
 	struct wheel_queue	queue[2];
 	size_t			memory;
 	wheel_look		*look;
-	u32			unasked;
 	u64			end[WHEEL_MAX_LEVELS + 1];
 	struct wheel_level	level[WHEEL_MAX_LEVELS];
 };
@@ -291,7 +261,6 @@ TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *direct
 TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void);
 TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk);
 TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk);
-TWHEEL_PART struct wheel_chunk wheel_remove_chunk(struct wheel *w, u32 id);
 TWHEEL_PART u32 wheel_timers_held(const struct wheel *w);
 TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w);
 TWHEEL_PART void wheel_level_free(struct wheel_slot *slots);
@@ -301,15 +270,11 @@ TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int le
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id);
 TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
-TWHEEL_PART bool wheel_find(const struct wheel *w, u32 id, u32 most, struct wheel_place *place);
 
 TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				       unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
-TWHEEL_PART void wheel_settle(struct wheel *w, u64 tick);
-TWHEEL_PART u32 wheel_lone(const struct wheel *w);
-TWHEEL_PART bool wheel_take_lone(struct wheel *w, u32 id);
 
 /* Is there memory for this timer? */
 static inline bool wheel_has(const struct wheel *w, u32 id)

@@ -27,8 +27,6 @@ static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 d
 	u64 expiry = file_tick(ts, deadline, t->slack);
 
 	t->deadline = deadline;
-	/* Whoever stores a deadline sooner than the promise makes a call: the wheel is not late. */
-	t->overdue = deadline <= ts->now;
 	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
 	WRITE_ONCE(word->promise, deadline);
 }
@@ -68,7 +66,6 @@ static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 	} else if (deadline <= ts->now && tick_passed(ts, deadline, timer_of(ts, id)->slack)) {
 		/* That is due as well: who asks for events is not to wait for another tick. */
 		timer_of(ts, id)->deadline = deadline;
-		timer_of(ts, id)->overdue = true;
 		timer_due(ts, id, ts->now);
 		word_promise(ts, id, word);
 	} else {
@@ -91,27 +88,16 @@ TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word
 /* The state of a timer with a word. */
 TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline)
 {
-	const struct wheel_node *node = wheel_node(&ts->wheel, id);
-	enum wheel_where where = wheel_where(node);
+	enum wheel_where where = wheel_where(wheel_node(&ts->wheel, id));
 	const struct timer *t = timer_of(ts, id);
 
 	if (!deadline)
 		return t->deadline == TIMER_DELIVERED ? TWHEEL_STATE_DELIVERED
 						      : TWHEEL_STATE_IDLE;
-	/*
-	 * It is of an event that waits, or that a read holds.  A drain can hold a timer
-	 * before it is due: WHEEL_NEVER tells of that.
-	 */
-	if (where != WHEEL_FILED && deadline == t->deadline && deadline <= ts->now &&
-	    node->expiry != WHEEL_NEVER)
+	/* It is of an event that waits, or that a read holds. */
+	if (where != WHEEL_FILED && deadline == t->deadline)
 		return TWHEEL_STATE_EXPIRED;
-	/*
-	 * Its event may have come to the ring before its tick: the timer was alone in that, or
-	 * was due when it was armed.
-	 */
-	if (where == WHEEL_OUT && t->deadline == TIMER_NONE && deadline <= ts->now)
-		return TWHEEL_STATE_EXPIRED;
-	/* It may be filed, drained, or only stored so far: the time tells. */
+	/* It may be filed, or only stored so far: the time tells. */
 	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 						   : TWHEEL_STATE_PENDING;
 }
@@ -143,12 +129,9 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		if (word)
 			t->deadline = word_deadline(word);
 		/* One that nothing has changed is due when it was filed for. */
-		if (t->deadline != before || ts->shift) {
+		if (t->deadline != before || ts->shift)
 			batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
 					   shifted(ts, expiry_of(ts, t->deadline, t->slack));
-			t->overdue = batch->expiry[i] <= w->at &&
-				     word_uncovered(t->deadline, before);
-		}
 		if (!word)
 			continue;
 		promised = batch->expiry[i] > w->at ? t->deadline : 0;
@@ -174,7 +157,6 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 				 * raise its promise again, and that is done once.
 				 */
 				t->deadline = deadline;
-				t->overdue = deadline <= ts->now;
 				batch->expiry[i] = file_tick(ts, deadline, t->slack);
 				WRITE_ONCE(word->promise, deadline);
 			} else if (!filed) {
@@ -212,19 +194,11 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
-	/* What the consumer of the ring has claimed; of another arming it is nobody's. */
-	if (!op->generation || op->generation == t->generation)
-		timer_count(t, op->count);
 	op->generation = t->generation;
 	op->state = word_state(ts, id, deadline);
-	/*
-	 * The wheel will be in time for it, or its event waits, or it is as idle as it was.
-	 * An event does not count if the clock was set back since and the deadline is to come
-	 * again.  Of an event in the ring nobody knows if the consumer has yet to come to it,
-	 * or has dropped it when the word held something else: that one is written again.
-	 */
+	/* The wheel will be in time for it, or its event waits, or it is as idle as it was. */
 	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
-	    deadline ? deadline <= now && t->deadline == deadline : !timer_has_deadline(t)) {
+	    deadline ? t->deadline == deadline : !timer_has_deadline(t)) {
 		/* A daemon that has written over its promise would call for ever. */
 		WRITE_ONCE(word->promise, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;
@@ -232,18 +206,17 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
 		wheel_unlink(w, id);
 	ts->arms++;
-	t->overdue = deadline <= now;
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
-		trace_twheel_timer_arm(w, id, op->state, now);
+		trace_twheel_timer_arm(w, id, op->state);
 	} else if (deadline > now) {
 		t->deadline = deadline;
 		wheel_file(w, id, expiry, level);
 		WRITE_ONCE(word->promise, deadline);
-		trace_twheel_timer_arm(w, id, op->state, now);
+		trace_twheel_timer_arm(w, id, op->state);
 	} else {
 		t->deadline = deadline;
-		trace_twheel_timer_arm(w, id, op->state, now);
+		trace_twheel_timer_arm(w, id, op->state);
 		timer_due(ts, id, now);
 		word_promise(ts, id, word);
 	}
@@ -262,7 +235,7 @@ TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts)
 }
 
 /**
- * words_alloc() - a page to share: words, or a part of the ring
+ * words_alloc() - a page of words
  *
  * Return: the page, for words_free(), or NULL.  Sleeps.
  */
@@ -321,19 +294,11 @@ TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 
 /* Events */
 
-/*
- * The event of a timer that was taken out of the due queue does not count: the timer goes on
- * by what is wanted now.
- */
+/* Drop the event of a timer that was taken out of the due queue: another deadline is stored. */
 TWHEEL_PART void event_drop(struct timers *ts, u32 id)
 {
-	struct twheel_word *word = word_of(ts, id);
-
-	trace_twheel_timer_stale(&ts->wheel, id);
-	if (word)
-		word_restart(ts, id, word);
-	else
-		timer_resume(ts, id, ts->now);
+	trace_twheel_timer_stale(&ts->wheel, id, TWHEEL_STATE_EXPIRED);
+	word_restart(ts, id, word_of(ts, id));
 }
 
 /**

@@ -70,16 +70,12 @@ static inline bool word_uncovered(u64 deadline, u64 promise)
 	return deadline - 1 < promise - 1;
 }
 
-/*
- * Does the event of a timer count?  Not if its clock was set back and the deadline is to come
- * again, or if another deadline was stored since.
- */
+/* Does the event of a timer count?  Not if another deadline was stored since. */
 static inline bool event_counts(const struct timers *ts, u32 id)
 {
 	const struct twheel_word *word = word_of(ts, id);
-	const struct timer *t = timer_of(ts, id);
 
-	return t->deadline <= ts->now && (!word || word_deadline(word) == t->deadline);
+	return !word || word_deadline(word) == timer_of(ts, id)->deadline;
 }
 
 TWHEEL_PART void event_drop(struct timers *ts, u32 id);

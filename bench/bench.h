@@ -49,7 +49,7 @@ enum use {
  *	is readable when expirations may have come
  * @take: take up to @nr expirations that have come by @now, and write which
  *	timers; does not sleep
- * @looks: if the kernel has a look at timers that are not due: how often so far,
+ * @looks: where the kernel's part is in the program: how often it has looked at a timer so far,
  *	those that were due counted with them
  * @close: give all back
  * @bytes: memory of the program's own that a timer takes

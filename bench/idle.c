@@ -64,11 +64,11 @@ static void tell_all(const struct peer *peer, const struct window *w, double idl
 		tell("wake-ups for expirations", peer, "per second", w->wakeups / w->seconds);
 		tell("system calls for timers", peer, "per second", w->calls / w->seconds);
 	}
-	if (w->looks)
+	if (w->looks) {
 		tell("looks of the kernel", peer, "per timer in 30 s",
 		     (double)w->looks / IDS * (TIMEOUT / 1e9) / w->seconds);
-	if (w->looks && native)
 		tell("a look", peer, "ns", w->takes * 1e9 / w->looks);
+	}
 	tell("late by, p50", peer, "ms", w->p50 / 1e6);
 	tell("late by, p99", peer, "ms", w->p99 / 1e6);
 	tell("early or stale", peer, "expirations", w->wrong);

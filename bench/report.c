@@ -167,22 +167,18 @@ static void growth_goal(const char *op)
 	ratio(name, most, least, BELOW, 1.1);
 }
 
-/* A million due in 10 ms, and in one second: beside timerfds, and the ring beside read. */
+/* A million due in 10 ms, and in one second: beside timerfds. */
 static void delivery_goals(void)
 {
 	static const char *const parts[] = { "storm", "delivery" };
 	static const char *const peers[] = { "twheel", "words" };
 
-	for (size_t p = 0; p < COUNT(parts); p++) {
+	for (size_t p = 0; p < COUNT(parts); p++)
 		for (size_t i = 0; i < COUNT(peers); i++)
 			ratio("delivered : timerfd",
 			      find(parts[p], "guest", "delivered", peers[i], MILLION),
 			      find(parts[p], "guest", "delivered", "timerfd", MILLION),
 			      AT_LEAST, 10);
-		ratio("delivered, by the ring : by read",
-		      find(parts[p], "guest", "delivered", "words", MILLION),
-		      find(parts[p], "guest", "delivered", "twheel", MILLION), AT_LEAST, 1);
-	}
 	set_goal(find("delivery", "guest", "last one late by", "words", MILLION), AT_MOST, 100);
 }
 
@@ -391,7 +387,7 @@ static void print_tables(void)
 	print_part("idle", "native");
 
 	print_head("A storm: a million due within 10 ms",
-		   "As below, but with deadlines within 10 ms. twheel by read(), words from the event ring.");
+		   "As below, but with deadlines within 10 ms.");
 	print_part("storm", "guest");
 
 	print_head("Two threads, each with a wheel or timers of its own",

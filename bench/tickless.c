@@ -75,8 +75,6 @@ static void sparse(uint32_t nr, uint64_t seconds)
 	wheel_stats(wheel_fd(), &stats);
 	sample("tickless", "interrupts per sparse timer", "twheel", nr, "interrupts",
 	       (double)stats.interrupts / stats.fired);
-	sample("tickless", "of these, with nothing due", "twheel", nr, "interrupts",
-	       (double)stats.idle_interrupts / stats.fired);
 	peer_twheel.close();
 	free(work);
 }

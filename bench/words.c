@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/twheel by words and event ring, as libtwheel has it: stores, and a call
- * where the kernel would look too late. Calls are collected, and submitted when
- * there are enough, or before sleeping.
+ * /dev/twheel by words, as libtwheel has it: stores, and a call where the kernel
+ * would look too late. Calls are collected, and submitted when there are enough, or
+ * before sleeping.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,6 @@ static uint32_t words_open(uint32_t nr, enum use use)
 		.size = sizeof(options),
 		.flags = TWHEEL_OPEN_BATCH,
 		.capacity = nr,
-		.ring_entries = use == USE_DELIVERY ? TAKE_MAX : 0,
 	};
 
 	must("twheel_open", twheel_open(&wheel, &options));
@@ -91,14 +90,6 @@ static uint32_t words_take(uint32_t *ids, uint32_t nr, uint64_t now)
 	return got;
 }
 
-static uint64_t words_looks(void)
-{
-	struct twheel_stats stats;
-
-	wheel_stats(twheel_fd(wheel), &stats);
-	return stats.moves + stats.fired;
-}
-
 const struct peer peer_words = {
 	.name	= "words",
 	.grows	= true,
@@ -109,6 +100,5 @@ const struct peer peer_words = {
 	.cancel	= words_cancel,
 	.ready	= words_ready,
 	.take	= words_take,
-	.looks	= words_looks,
 	.close	= words_close,
 };

@@ -225,6 +225,7 @@ static inline u64 div64_u64(u64 a, u64 b)
 #define GFP_KERNEL_ACCOUNT	0
 #define __GFP_ZERO		0
 #define __GFP_RETRY_MAYFAIL	0
+#define __GFP_NORETRY		0
 #define __GFP_NOWARN		0
 
 /* Who has memory of another kind says so, and defines these before. */

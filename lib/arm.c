@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Arms and cancels for which a store is not enough, one by one or in batches. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "handle.h"
 
-/* Ids in use that are passed over before one is taken that never was. */
-#define SEARCH_MAX	64U
+/* Timers in one call of a drain. */
+#define DRAIN_MAX	64U
 
 /* Many operations, in as many calls as it takes.  How many have failed. */
 static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
@@ -60,7 +61,8 @@ static void batch_is(struct twheel *w, uint32_t nr)
 	__atomic_store_n(&w->batch_nr, nr, __ATOMIC_RELAXED);
 }
 
-int twheel_batch_submit(struct twheel *w)
+/* With the lock held: submit what is on the batch.  Returns the first error. */
+static int batch_submit(struct twheel *w)
 {
 	uint32_t nr = w->batch_nr;
 	int ret = 0;
@@ -77,21 +79,15 @@ int twheel_batch_submit(struct twheel *w)
 		}
 	}
 	batch_is(w, 0);
-	w->telling = false;
 	return ret;
 }
 
-int twheel_batch_add(struct twheel *w, uint32_t id, uint32_t told, uint32_t generation)
+/* With the lock held: put a timer on the batch.  A batch that is full is submitted first. */
+static int batch_add(struct twheel *w, uint32_t id)
 {
-	int ret = w->batch_nr == BATCH_MAX ? twheel_batch_submit(w) : 0;
-	struct twheel_op *op = &w->batch[w->batch_nr];
+	int ret = w->batch_nr == BATCH_MAX ? batch_submit(w) : 0;
 
-	*op = stored_op(id);
-	if (told) {
-		op->count = told;
-		op->generation = generation;
-		w->telling = true;
-	}
+	w->batch[w->batch_nr] = stored_op(id);
 	batch_is(w, w->batch_nr + 1);
 	return ret;
 }
@@ -102,8 +98,8 @@ PUBLIC int twheel_flush(struct twheel *w)
 
 	if (!__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED))
 		return 0;
-	twheel_lock(w);
-	ret = twheel_batch_submit(w);
+	pthread_mutex_lock(&w->lock);
+	ret = batch_submit(w);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
 }
@@ -117,8 +113,8 @@ static int arm_stored(struct twheel *w, uint32_t id)
 
 	if (!w->batching)
 		return arm_stored_at_once(w, &op);
-	twheel_lock(w);
-	ret = twheel_batch_add(w, id, 0, 0);
+	pthread_mutex_lock(&w->lock);
+	ret = batch_add(w, id);
 	pthread_mutex_unlock(&w->lock);
 	return ret;
 }
@@ -129,16 +125,6 @@ PUBLIC int twheel_cancel_state(const struct twheel *w, uint64_t deadline)
 }
 
 /* By value */
-
-/* Arm a timer; with a ring the lock is held. */
-static int arm(struct twheel *w, struct twheel_op *op)
-{
-	int ret = twheel_call(w, TWHEEL_IOC_ARM, op);
-
-	if (!ret && w->generation)
-		w->generation[op->id] = op->generation;
-	return ret;
-}
 
 PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
 {
@@ -163,8 +149,7 @@ PUBLIC int twheel_cancel_slow(struct twheel *w, uint32_t id)
 	return op.state == TWHEEL_STATE_DELIVERED ? TWHEEL_STATE_IDLE : (int)op.state;
 }
 
-static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *arming,
-		    int (*how)(struct twheel *w, struct twheel_op *op))
+PUBLIC int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *arming)
 {
 	struct twheel_op op = {
 		.flags		= arming->flags,
@@ -174,126 +159,63 @@ static int arm_with(struct twheel *w, uint32_t *id, const struct twheel_arming *
 		.cookie		= arming->cookie,
 		.count		= arming->count,
 		.generation	= arming->generation,
-		.id		= *id,
+		.id		= id,
 	};
-	int ret;
 
+	/* Not an id that the kernel takes for a request to choose one. */
+	if (id >= w->shared.capacity)
+		return -ERANGE;
 	for (unsigned int i = 0; i < sizeof(arming->reserved) / sizeof(arming->reserved[0]); i++)
 		if (arming->reserved[i])
 			return -EINVAL;
 	/* The deadline is in @arming, not in the word, and so are the terms. */
 	if (op.flags & ~(TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE))
 		return -EOPNOTSUPP;
-	if (!w->generation) {
-		ret = how(w, &op);
-	} else {
-		twheel_lock(w);
-		ret = how(w, &op);
-		pthread_mutex_unlock(&w->lock);
-	}
-	if (!ret)
-		*id = op.id;
-	return ret;
-}
-
-PUBLIC int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *arming)
-{
-	/* Not an id that the kernel takes for a request to choose one. */
-	return id < w->shared.capacity ? arm_with(w, &id, arming, arm) : -ERANGE;
-}
-
-/* Arm a timer if it is free; -EEXIST: it is not. */
-static int arm_if_free(struct twheel *w, const struct twheel_op *how, uint32_t id,
-		       struct twheel_op *op)
-{
-	if (__atomic_load_n(&w->shared.words[id].deadline, __ATOMIC_RELAXED))
-		return -EEXIST;
-	*op = *how;
-	op->flags |= TWHEEL_ARM_NEW;
-	op->id = id;
-	return arm(w, op);
-}
-
-/* Of the ids from @fresh on, look at the next @nr, round and round. */
-static int arm_reused(struct twheel *w, const struct twheel_op *how, uint32_t nr,
-		      struct twheel_op *op)
-{
-	int ret = -EEXIST;
-
-	if (w->fresh == w->shared.capacity)
-		return ret;
-	while (ret == -EEXIST && nr--) {
-		if (w->search <= w->fresh)
-			w->search = w->shared.capacity;
-		ret = arm_if_free(w, how, --w->search, op);
-	}
-	return ret;
-}
-
-/*
- * The kernel is not told when an event was taken from the ring, and the id of its timer is
- * free again; the words tell.  As the kernel does, go from the top down, and take what
- * was used before if some is soon found.
- */
-static int arm_free(struct twheel *w, struct twheel_op *op)
-{
-	const struct twheel_op how = *op;
-	int ret;
-
-	if (how.flags & TWHEEL_ARM_MOVE || how.generation || !how.deadline)
-		return -EINVAL;
-	ret = arm_reused(w, &how, SEARCH_MAX, op);
-	while (ret == -EEXIST && w->fresh) {
-		ret = arm_if_free(w, &how, w->fresh - 1, op);
-		if (!ret || ret == -EEXIST)
-			w->fresh--;
-	}
-	if (ret == -EEXIST)
-		ret = arm_reused(w, &how, w->shared.capacity, op);
-	return ret == -EEXIST ? -ENOSPC : ret;
-}
-
-PUBLIC int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, uint32_t *id)
-{
-	uint32_t any = TWHEEL_ID_ANY;
-	int ret = arm_with(w, &any, arming, w->shared.ring ? arm_free : arm);
-
-	if (!ret)
-		*id = any;
-	return ret;
-}
-
-/* With a ring: the lock is held until the new generations are known. */
-static int submit_part(struct twheel *w, struct twheel_op *ops, uint32_t nr)
-{
-	int ret;
-
-	twheel_lock(w);
-	ret = submit(w, ops, nr);
-	for (uint32_t i = 0; i < nr; i++)
-		if (ops[i].opcode == TWHEEL_OP_ARM && !ops[i].result)
-			w->generation[ops[i].id] = ops[i].generation;
-	pthread_mutex_unlock(&w->lock);
-	return ret;
+	return twheel_call(w, TWHEEL_IOC_ARM, &op);
 }
 
 PUBLIC int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 {
-	int ret, failed = 0;
+	return submit(w, ops, nr);
+}
 
-	if (!w->generation)
-		return submit(w, ops, nr);
-	for (uint32_t part; nr; ops += part, nr -= part) {
-		part = nr < PART ? nr : PART;
-		ret = submit_part(w, ops, part);
-		if (ret < 0) {
-			while (nr > part)
-				ops[--nr].result = ret;
-			return ret;
+/* Free ids */
+
+PUBLIC int twheel_id_get(struct twheel *w, uint32_t *id)
+{
+	uint32_t given, max;
+	int ret = 0;
+
+	pthread_mutex_lock(&w->lock);
+	given = w->shared.capacity - w->fresh;
+	/* Room to put all of them back, so that this can't fail. */
+	if (!w->free_nr && given == w->free_max) {
+		max = given ? 2 * given : 64;
+		uint32_t *free = realloc(w->free, max * sizeof(*free));
+
+		if (free) {
+			w->free = free;
+			w->free_max = max;
+		} else {
+			ret = -ENOMEM;
 		}
-		failed += ret;
 	}
-	return failed;
+	if (w->free_nr)
+		*id = w->free[--w->free_nr];
+	else if (!ret && w->fresh)
+		*id = --w->fresh;
+	else if (!ret)
+		ret = -ENOSPC;
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
+PUBLIC void twheel_id_put(struct twheel *w, uint32_t id)
+{
+	pthread_mutex_lock(&w->lock);
+	if (w->free_nr < w->free_max)
+		w->free[w->free_nr++] = id;
+	pthread_mutex_unlock(&w->lock);
 }
 
 PUBLIC int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer)
@@ -305,8 +227,7 @@ PUBLIC int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer)
 
 /* All timers */
 
-static int list(struct twheel *w, unsigned long request, uint32_t *cursor,
-		struct twheel_timer *timers, uint32_t nr)
+static int list(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr)
 {
 	struct twheel_list call = {
 		.timers = (uintptr_t)timers,
@@ -316,9 +237,9 @@ static int list(struct twheel *w, unsigned long request, uint32_t *cursor,
 	};
 	int ret;
 
-	/* Where a signal has ended the search, call.cursor says: there it goes on. */
+	/* After a signal the search goes on from call.cursor. */
 	do
-		ret = twheel_call(w, request, &call);
+		ret = twheel_call(w, TWHEEL_IOC_LIST, &call);
 	while (ret == -EINTR);
 	*cursor = call.cursor;
 	return ret ? ret : (int)call.done;
@@ -329,36 +250,47 @@ PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_t
 {
 	/* The kernel looks at the words as well: what fails here is armed all the same. */
 	twheel_flush(w);
-	return list(w, TWHEEL_IOC_LIST, cursor, timers, nr);
+	return list(w, cursor, timers, nr);
 }
 
-/* With a ring: what a take has claimed of a count, it tells before it unlocks. */
-static int drain_part(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers, uint32_t nr)
+/* Cancel what was listed.  Leaves those in @timers that were armed still; how many. */
+static uint32_t cancel_listed(struct twheel *w, struct twheel_timer *timers, uint32_t nr)
 {
-	int ret;
+	struct twheel_op ops[DRAIN_MAX];
+	uint32_t done = 0;
 
-	twheel_lock(w);
-	ret = list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
-	pthread_mutex_unlock(&w->lock);
-	return ret;
+	for (uint32_t i = 0; i < nr; i++)
+		ops[i] = (struct twheel_op){
+			.opcode = TWHEEL_OP_CANCEL,
+			.id = timers[i].id,
+			.generation = timers[i].generation,
+		};
+	submit(w, ops, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		/* Armed again or delivered meanwhile. */
+		if (ops[i].result || (ops[i].state != TWHEEL_STATE_PENDING &&
+				      ops[i].state != TWHEEL_STATE_EXPIRED))
+			continue;
+		timers[done] = timers[i];
+		timers[done++].state = ops[i].state;
+	}
+	return done;
 }
 
 PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 			uint32_t nr)
 {
-	uint32_t done = 0, part;
+	uint32_t done = 0;
 	int ret;
 
 	twheel_flush(w);
 	/* The kernel refuses what is too many. */
-	if (!w->shared.ring || nr > TWHEEL_MAX_BATCH)
-		return list(w, TWHEEL_IOC_DRAIN, cursor, timers, nr);
 	do {
-		part = nr - done < PART ? nr - done : PART;
-		ret = drain_part(w, cursor, &timers[done], part);
+		ret = list(w, cursor, &timers[done],
+			   nr - done > DRAIN_MAX && nr <= TWHEEL_MAX_BATCH ? DRAIN_MAX : nr - done);
 		if (ret > 0)
-			done += (uint32_t)ret;
-	} while (ret == (int)part && done < nr);
+			done += cancel_listed(w, &timers[done], (uint32_t)ret);
+	} while (ret > 0 && done < nr);
 	return done ? (int)done : ret;
 }
 
@@ -376,40 +308,34 @@ static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int
 	int ret, armed = 0;
 
 	for (; nr > 0; timers++, nr--) {
-		/* A thread may have armed it since it was listed. */
-		if (w->generation && !twheel_earlier(timers->generation, w->generation[timers->id]))
-			w->generation[timers->id] = timers->generation;
 		if (!word_unmapped(w, timers->id))
 			continue;
-		ret = twheel_batch_add(w, timers->id, 0, 0);
+		ret = batch_add(w, timers->id);
 		if (ret)
 			return ret;
 		armed++;
 	}
-	ret = twheel_batch_submit(w);
+	ret = batch_submit(w);
 	return ret ? ret : armed;
 }
 
-/* All armed timers, and those with an event in the ring. */
+/* All armed timers. */
 static int adopt_all(struct twheel *w)
 {
 	struct twheel_timer timers[64] = { 0 };
 	uint32_t cursor = 0;
 	int nr, ret, armed = 0;
 
-	while ((nr = list(w, TWHEEL_IOC_LIST, &cursor, timers,
+	while ((nr = list(w, &cursor, timers,
 			  sizeof(timers) / sizeof(timers[0]))) > 0) {
-		twheel_lock(w);
+		pthread_mutex_lock(&w->lock);
 		ret = adopt_listed(w, timers, nr);
 		pthread_mutex_unlock(&w->lock);
 		if (ret < 0)
 			return ret;
 		armed += ret;
 	}
-	if (nr || !w->shared.ring)
-		return nr ? nr : armed;
-	ret = twheel_ring_adopt(w);
-	return ret < 0 ? ret : armed;
+	return nr ? nr : armed;
 }
 
 /* Of some ids, arm what may have been stored and not called.  How many that were. */
@@ -423,12 +349,12 @@ static int adopt_stored(struct twheel *w, uint32_t id, uint32_t end)
 
 		if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
 			continue;
-		ret = twheel_batch_add(w, id, 0, 0);
+		ret = batch_add(w, id);
 		if (ret)
 			return ret;
 		armed++;
 	}
-	ret = twheel_batch_submit(w);
+	ret = batch_submit(w);
 	return ret ? ret : armed;
 }
 
@@ -436,13 +362,13 @@ PUBLIC int twheel_adopt(struct twheel *w)
 {
 	int ret, armed = 0;
 
-	if (w->generation || w->shared.mapped < w->words_end)
+	if (w->shared.mapped < w->words_end)
 		armed = adopt_all(w);
 	if (armed < 0)
 		return armed;
 	for (uint32_t id = 0, end; id < w->shared.mapped; id = end) {
 		end = id + (w->shared.mapped - id < PART ? w->shared.mapped - id : PART);
-		twheel_lock(w);
+		pthread_mutex_lock(&w->lock);
 		ret = adopt_stored(w, id, end);
 		pthread_mutex_unlock(&w->lock);
 		if (ret < 0)

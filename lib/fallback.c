@@ -81,7 +81,7 @@ static void *give(size_t size, size_t align)
 static void set(struct fallback *f, u64 when)
 {
 	f->set_for = when;
-	twheel_sys_timer_set(f->fd, f->setup.clock, when);
+	twheel_sys_timer_set(f->fd, when);
 }
 
 /*
@@ -181,9 +181,6 @@ static int do_op(struct fallback *f, struct twheel_op *op, u64 now, struct timer
 	switch (op->opcode) {
 	case TWHEEL_OP_ARM:
 		ret = timers_check_arm(ts, op);
-		/* It is for who takes events from a ring. */
-		if (!ret && op->flags & TWHEEL_ARM_STORED && op->count)
-			ret = -EINVAL;
 		if (ret)
 			return ret;
 		while ((ret = timers_arm(ts, op, now, need)) == -EAGAIN) {
@@ -230,7 +227,6 @@ static int submit(struct fallback *f, struct twheel_submit *call)
 
 	call->done = 0;
 	call->failed = 0;
-	/* The library submits nothing only to have events put into a ring, and there is none. */
 	while (call->done < call->nr) {
 		u32 last = call->done + min(call->nr - call->done, WHEEL_STEP);
 
@@ -247,16 +243,13 @@ static int submit(struct fallback *f, struct twheel_submit *call)
 				break;
 			op->result = ret;
 			call->failed += ret < 0;
-			/* What was cancelled is free now, and the search may have passed it. */
-			if (!ret && !op->deadline)
-				need.searched = 0;
 		}
 		end(f, now);
 	}
 	return 0;
 }
 
-/* Get, list and drain */
+/* Get and list */
 
 static int get(struct fallback *f, struct twheel_timer *timer)
 {
@@ -270,24 +263,7 @@ static int get(struct fallback *f, struct twheel_timer *timer)
 	return ret;
 }
 
-/* Of those that were claimed, the ones that a store has not changed meanwhile; how many. */
-static u32 drained(struct timers *ts, struct twheel_timer *timers, u32 nr)
-{
-	u32 done = 0, count;
-
-	while (nr) {
-		count = timers_drained(ts, timers, nr, ts->claims);
-		done += count;
-		if (count == nr)
-			break;
-		timers += count;
-		nr -= count + 1;
-		memmove(timers, timers + 1, nr * sizeof(*timers));
-	}
-	return done;
-}
-
-static int enumerate(struct fallback *f, struct twheel_list *list, bool drain)
+static int enumerate(struct fallback *f, struct twheel_list *list)
 {
 	struct twheel_timer *timers = (struct twheel_timer *)(uintptr_t)list->timers;
 	struct timers *ts = &f->timers;
@@ -305,8 +281,8 @@ static int enumerate(struct fallback *f, struct twheel_list *list, bool drain)
 		if (ret)
 			return list->done ? 0 : ret;
 		nr = timers_list(ts, timers + list->done,
-				 min(list->nr - list->done, WHEEL_STEP), &list->cursor, drain, now);
-		list->done += drain ? drained(ts, timers + list->done, nr) : nr;
+				 min(list->nr - list->done, WHEEL_STEP), &list->cursor, now);
+		list->done += nr;
 		end(f, now);
 	} while (list->done < list->nr && list->cursor < ts->wheel.capacity);
 	return 0;
@@ -324,9 +300,7 @@ int twheel_fallback_call(struct fallback *f, unsigned long request, void *arg)
 	case TWHEEL_IOC_GET:
 		return get(f, arg);
 	case TWHEEL_IOC_LIST:
-		return enumerate(f, arg, false);
-	case TWHEEL_IOC_DRAIN:
-		return enumerate(f, arg, true);
+		return enumerate(f, arg);
 	default:
 		return -ENOTTY;
 	}
@@ -347,7 +321,8 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 	for (u32 step = 0; step < STEPS && done < nr; step++) {
 		struct twheel_event *to = &events[done];
 
-		if (timers_expired(ts) < nr - done)
+		/* At first in any case: timers armed for "now" again and again hide no others. */
+		if (!step || timers_expired(ts) < nr - done)
 			timers_advance(ts, now, WHEEL_STEP);
 		dropped = events_drop_stale(ts, WHEEL_STEP);
 		claimed = timers_claim(ts, to, min(nr - done, WHEEL_STEP), now);
@@ -404,7 +379,6 @@ static int clock_check(u32 clock, bool *settable)
 		*settable = false;
 		return 0;
 	case CLOCK_REALTIME:
-	case CLOCK_TAI:
 		*settable = true;
 		return 0;
 	default:

@@ -18,18 +18,14 @@ static bool prepared;
 static void before(void)
 {
 	pthread_mutex_lock(&lock);
-	for (struct twheel *w = handles; w; w = w->next) {
-		pthread_mutex_lock(&w->door);
+	for (struct twheel *w = handles; w; w = w->next)
 		pthread_mutex_lock(&w->lock);
-	}
 }
 
 static void after(void)
 {
-	for (struct twheel *w = handles; w; w = w->next) {
+	for (struct twheel *w = handles; w; w = w->next)
 		pthread_mutex_unlock(&w->lock);
-		pthread_mutex_unlock(&w->door);
-	}
 	pthread_mutex_unlock(&lock);
 }
 

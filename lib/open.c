@@ -13,10 +13,7 @@
 
 /* Up to the last field of the first version. */
 #define OPTIONS_SIZE_MIN \
-	(offsetof(struct twheel_options, ring_entries) + sizeof(uint32_t))
-
-/* Entries of the smallest ring that there is. */
-#define RING_MIN		256U
+	(offsetof(struct twheel_options, reserved) + sizeof(uint32_t))
 
 /* Can a word be stored and exchanged in one piece? */
 #define ATOMIC_WORDS		__atomic_always_lock_free(sizeof(__u64), 0)
@@ -37,6 +34,8 @@ static int copy_options(struct twheel_options *to, const struct twheel_options *
 	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
 	if (to->flags & ~OPEN_FLAGS)
 		return -EOPNOTSUPP;
+	if (to->reserved)
+		return -EINVAL;
 	if (to->flags & TWHEEL_OPEN_FD) {
 		if (to->path)
 			return -EINVAL;
@@ -67,38 +66,26 @@ static int features(int fd, const struct twheel_options *options, uint64_t *has)
 	*has = found.features;
 	if (!ATOMIC_WORDS || options->flags & TWHEEL_OPEN_NO_WORDS)
 		*has &= ~TWHEEL_FEATURE_WORDS;
-	/* Entries count by the words. */
-	if (!(*has & TWHEEL_FEATURE_WORDS))
-		*has &= ~TWHEEL_FEATURE_RING;
 	return 0;
 }
 
 /* Is there anything that only a wheel not in use can be given? */
 static bool gives_shape(const struct twheel_options *options)
 {
-	return options->flags & TWHEEL_OPEN_CLOCK || options->tick || options->capacity ||
-	       options->ring_entries;
+	return options->flags & TWHEEL_OPEN_CLOCK || options->tick || options->capacity;
 }
 
 /* Is a wheel as it would be made by these? */
 static bool is_alike(const struct twheel_setup *is, const struct twheel_setup *asked)
 {
-	uint32_t entries = asked->ring_entries;
-
 	return (!(asked->flags & TWHEEL_SETUP_CLOCK) || asked->clock == is->clock) &&
 	       (!asked->tick || asked->tick == is->tick) &&
-	       (!asked->capacity || asked->capacity == is->capacity) &&
-	       /* The kernel takes the next power of two. */
-	       (!entries || (entries <= is->ring_entries &&
-			     (is->ring_entries / 2 < entries || is->ring_entries == RING_MIN)));
+	       (!asked->capacity || asked->capacity == is->capacity);
 }
 
 /* The shape that is asked for. */
-static int ask(const struct twheel_options *options, uint64_t has, struct twheel_setup *setup)
+static void ask(const struct twheel_options *options, uint64_t has, struct twheel_setup *setup)
 {
-	/* Also where there is none, so that a program learns it everywhere. */
-	if (options->ring_entries > TWHEEL_MAX_RING)
-		return -ERANGE;
 	memset(setup, 0, sizeof(*setup));
 	if (options->flags & TWHEEL_OPEN_CLOCK) {
 		setup->flags |= TWHEEL_SETUP_CLOCK;
@@ -108,11 +95,6 @@ static int ask(const struct twheel_options *options, uint64_t has, struct twheel
 		setup->flags |= TWHEEL_SETUP_WORDS;
 	setup->tick = options->tick;
 	setup->capacity = options->capacity;
-	if (options->ring_entries && has & TWHEEL_FEATURE_RING) {
-		setup->delivery = TWHEEL_DELIVER_RING;
-		setup->ring_entries = options->ring_entries;
-	}
-	return 0;
 }
 
 /*
@@ -123,10 +105,9 @@ static int shape(int fd, const struct twheel_options *options, uint64_t has,
 		 struct twheel_setup *setup)
 {
 	struct twheel_setup asked;
-	int ret = ask(options, has, setup);
+	int ret;
 
-	if (ret)
-		return ret;
+	ask(options, has, setup);
 	asked = *setup;
 	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_SETUP, setup);
 	if (ret != -EBUSY)
@@ -152,50 +133,20 @@ static int map_words(struct twheel *w, const struct twheel_setup *setup)
 	return 0;
 }
 
-static int map_ring(struct twheel *w, const struct twheel_setup *setup)
-{
-	size_t size = TWHEEL_RING_HEADER +
-		      sizeof(struct twheel_entry) * (size_t)setup->ring_entries;
-	void *at;
-	int ret = twheel_sys_map(w->fd, setup->ring_offset, size, &at);
-
-	if (ret)
-		return ret;
-	w->ring_size = size;
-	w->ring_mask = setup->ring_entries - 1;
-	w->shared.ring = at;
-	return 0;
-}
-
-/* Have words and ring, as far as the wheel has them. */
+/* Map the words, as far as the wheel has them. */
 static int furnish(struct twheel *w, const struct twheel_setup *setup, uint64_t has)
 {
-	bool ring = setup->delivery == TWHEEL_DELIVER_RING;
 	int ret;
 
-	if (ring && !(has & TWHEEL_FEATURE_RING))
-		return -EOPNOTSUPP;
 	if (setup->flags & TWHEEL_SETUP_WORDS) {
 		w->words_first = setup->words_first;
 		w->words_end = setup->words_first + setup->words_nr;
-		/*
-		 * Words that do not begin with the first id are not from this library.  All
-		 * is done by calls then, which are good for any timer.
-		 */
+		/* Words that do not begin with the first id are not from this library. */
 		if (has & TWHEEL_FEATURE_WORDS && !setup->words_first) {
 			ret = map_words(w, setup);
 			if (ret)
 				return ret;
 		}
-	}
-	if (ring) {
-		ret = map_ring(w, setup);
-		if (ret)
-			return ret;
-		/* NOLINTNEXTLINE(clang-analyzer-optin.portability.*): a wheel has an id */
-		w->generation = calloc(w->shared.capacity, sizeof(*w->generation));
-		if (!w->generation)
-			return -ENOMEM;
 	}
 	return twheel_fork_add(w);
 }
@@ -206,17 +157,14 @@ static void destroy(struct twheel *w)
 	twheel_fork_remove(w);
 	if (w->words_size)
 		twheel_sys_unmap(w->shared.words, w->words_size);
-	if (w->ring_size)
-		twheel_sys_unmap(w->shared.ring, w->ring_size);
 	if (w->fallback)
 		twheel_fallback_close(w->fallback);
 	pthread_mutex_destroy(&w->lock);
-	pthread_mutex_destroy(&w->door);
-	free(w->generation);
+	free(w->free);
 	free(w);
 }
 
-/* A handle of a wheel that has a shape; without its words and its ring. */
+/* A handle of a wheel that has a shape; without its words. */
 static struct twheel *create(int fd, const struct twheel_options *options,
 			     const struct twheel_setup *setup)
 {
@@ -224,15 +172,13 @@ static struct twheel *create(int fd, const struct twheel_options *options,
 
 	if (!w)
 		return NULL;
-	pthread_mutex_init(&w->door, NULL);
 	pthread_mutex_init(&w->lock, NULL);
 	w->fd = fd;
 	w->clock = setup->flags & TWHEEL_SETUP_CLOCK ? setup->clock : CLOCK_MONOTONIC;
-	w->clock_offset = (uint64_t)setup->clock_offset;
+	w->clock_offset = setup->clock_offset;
 	w->batching = options->flags & TWHEEL_OPEN_BATCH;
 	w->shared.capacity = setup->capacity;
 	w->fresh = setup->capacity;
-	w->search = setup->capacity;
 	return w;
 }
 
@@ -274,9 +220,7 @@ static int open_fallback(struct twheel **out, const struct twheel_options *optio
 	struct twheel *w;
 	int ret, fd;
 
-	ret = ask(options, words ? TWHEEL_FEATURE_WORDS : 0, &setup);
-	if (ret)
-		return ret;
+	ask(options, words ? TWHEEL_FEATURE_WORDS : 0, &setup);
 	fd = twheel_fallback_open(&fallback, &setup);
 	if (fd < 0)
 		return fd;
@@ -357,7 +301,6 @@ PUBLIC int twheel_fd(const struct twheel *w)
 PUBLIC unsigned int twheel_has(const struct twheel *w)
 {
 	return (w->shared.mapped ? TWHEEL_HAS_WORDS : 0) |
-	       (w->shared.ring ? TWHEEL_HAS_RING : 0) |
 	       (w->fallback ? TWHEEL_HAS_FALLBACK : 0);
 }
 

@@ -54,56 +54,42 @@ int twheel_sys_poll(int fd, int64_t timeout)
 	return what.revents & POLLNVAL ? -EBADF : nr;
 }
 
-/* There is no timerfd by CLOCK_TAI; but that is CLOCK_REALTIME and some seconds. */
 int twheel_sys_timer(uint32_t clock)
 {
-	clockid_t id = clock == CLOCK_TAI ? CLOCK_REALTIME : (clockid_t)clock;
-	int fd = timerfd_create(id, TFD_CLOEXEC | TFD_NONBLOCK);
+	int fd = timerfd_create((clockid_t)clock, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	return fd < 0 ? -errno : fd;
 }
 
-/* What CLOCK_TAI is ahead of CLOCK_REALTIME, to the nearest second. */
-static uint64_t tai_offset(void)
+void twheel_sys_timer_set(int fd, uint64_t when)
 {
-	const int64_t half = NSEC_PER_SEC / 2;
-	int64_t ahead = (int64_t)(twheel_sys_now(CLOCK_TAI) - twheel_sys_now(CLOCK_REALTIME));
+	bool never = when >= INT64_MAX;
+	uint64_t at = when ? when : 1;
+	struct itimerspec spec = {
+		.it_value.tv_sec = never ? 0 : (time_t)(at / NSEC_PER_SEC),
+		.it_value.tv_nsec = never ? 0 : (long)(at % NSEC_PER_SEC),
+	};
 
-	return (uint64_t)((ahead + half) / NSEC_PER_SEC * NSEC_PER_SEC);
+	timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+/* mmap() says EAGAIN if all memory has to stay in (mlockall(2)), and that is too much. */
+static int map_error(void)
 {
-	bool never = when >= INT64_MAX, tai = clock == CLOCK_TAI;
-	int flags = TFD_TIMER_ABSTIME | (tai ? TFD_TIMER_CANCEL_ON_SET : 0);
-
-	/* A clock that is set meanwhile may be ahead by something else: then once more. */
-	do {
-		uint64_t offset = tai ? tai_offset() : 0, at = when > offset ? when - offset : 1;
-		struct itimerspec spec = {
-			.it_value.tv_sec = never ? 0 : (time_t)(at / NSEC_PER_SEC),
-			.it_value.tv_nsec = never ? 0 : (long)(at % NSEC_PER_SEC),
-		};
-
-		if (!timerfd_settime(fd, flags, &spec, NULL))
-			break;
-	} while (errno == ECANCELED);
+	return errno == EAGAIN ? -ENOMEM : -errno;
 }
 
 int twheel_sys_memory(size_t size, void **at)
 {
 	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
 		   -1, 0);
-	if (*at != MAP_FAILED)
-		return 0;
-	/* So it says where all memory has to stay in (mlockall(2)), and that is too much. */
-	return errno == EAGAIN ? -ENOMEM : -errno;
+	return *at == MAP_FAILED ? map_error() : 0;
 }
 
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 {
 	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-	return *at == MAP_FAILED ? -errno : 0;
+	return *at == MAP_FAILED ? map_error() : 0;
 }
 
 void twheel_sys_unmap(void *at, size_t size)

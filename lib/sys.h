@@ -23,7 +23,7 @@ int twheel_sys_poll(int fd, int64_t timeout);
 /* A timerfd by a clock of wheels, which nobody reads. */
 int twheel_sys_timer(uint32_t clock);
 /* Make it readable at a time: 0: now; from INT64_MAX on: never. */
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when);
+void twheel_sys_timer_set(int fd, uint64_t when);
 
 /* Memory of zeroes that children share; it takes none until it is written. */
 int twheel_sys_memory(size_t size, void **at);

@@ -15,71 +15,51 @@ extern "C" {
 /**
  * DOC: the library in brief
  *
- * A handle is one wheel.  A timer of it is an id below its capacity; its
- * deadline is in ns, of the wheel's clock (twheel_now()), and 0 means never.
- * Where kernel and processor can, each timer has a word in memory shared with
- * the kernel, and most changes are a store into it.  Where they can't, each
- * change is a system call.  What a function does is the same either way, but for
- * generations: a timer gets another one with each such call that arms it, and keeps the
- * one it has where a store is enough.
+ * A handle is one wheel.  A timer of it is an id below its capacity; its deadline is in ns, of the
+ * wheel's clock (twheel_now()), and 0 means never.  Where kernel and processor can, each timer
+ * has a word in memory shared with the kernel, and most changes are a store into it.  Where
+ * they can't, each change is a system call.  A function does the same either way, but for
+ * generations: each call that arms a timer gives it another one, a store does not.
  *
- * A function returns 0, or a count, or a negative errno; errno itself means
- * nothing.  Beside those listed with a function, whatever makes a system call
- * can return what <linux/twheel.h> lists for it.  A call that fails has changed
- * nothing, unless said otherwise.
+ * A function returns 0, or a count, or a negative errno; errno itself means nothing.  Beside
+ * the errors listed with a function, <linux/twheel.h> lists those of the system calls.  A call
+ * that fails has changed nothing, unless said otherwise.
  *
- * Where there is no device (another kernel, a container, a laptop), twheel_open() gives a
- * fallback instead: a wheel in this process, with the same functions, with words, and with the
- * same promises, but for these.  It ends with the process and the children that it has by fork(),
- * and goes neither through exec, nor to others, nor into another time namespace.  Only calls turn
- * it: a timer is found by who takes events or waits for them (or arms one that is due), so
- * twheel_cancel_tell() may say TWHEEL_STATE_PENDING until somebody has, though twheel_get() says
- * TWHEEL_STATE_EXPIRED, and while nobody calls, nothing comes.  There is no event ring.  Its
- * memory is the process's own, for all ids at once, and no quota counts it; any user may have any
- * tick.  Where these pages speak of a system call,
- * it takes a lock, and sets a timerfd if the timer is sooner than all others; by CLOCK_TAI it is
- * late where adjtimex(2) changes what TAI is ahead, until the next call.  A process that ends
- * inside a call (it is killed, or a thread is in one at exit or exec), while others share the
- * wheel, leaves it of no use to them: what is more than a store says -ENOTRECOVERABLE.  Nobody
- * but twheel_wait() tells that somebody else has closed the file descriptor.  twheel_has() tells
- * which it is, and who wants no fallback opens with TWHEEL_OPEN_DEVICE.
+ * An event counts when it is taken: no cancel and no arm undoes it then.  An event whose timer
+ * was cancelled or armed again before that is never seen.
  *
- * Threads: any function may be called by any thread at any time, but for
- * twheel_extend(), which needs a timer that is this thread's alone, and
- * twheel_close().  A thread may be cancelled (pthread_cancel(), but not at any
- * moment: PTHREAD_CANCEL_ASYNCHRONOUS) while it takes events or waits for them; what
- * it has not returned is not taken.
+ * Without a device (another kernel, a container, a laptop) twheel_open() makes a fallback: a
+ * wheel in this process, with the same functions, words and promises, but:
+ * - It ends with the process and its children by fork(), and can't be handed over.
+ * - Only calls turn it: twheel_take() and twheel_wait() find what is due.  Until then
+ *   twheel_cancel_tell() may say TWHEEL_STATE_PENDING of a timer that is due.
+ * - Its memory is the process's own, for all ids at once; no quota counts it, and any user may have
+ *   any tick.
+ * - A call takes a lock, and sets a timerfd if the timer is sooner than all others.
+ * - A process that ends inside a call, while others share the wheel, leaves it of no use to
+ *   them: their calls return -ENOTRECOVERABLE.
+ * twheel_has() tells which it is.  TWHEEL_OPEN_DEVICE refuses a fallback.
  *
- * So may a child after fork(), also of a program with threads: it and its parent
- * are then like two threads with a handle each, and each closes its own.  Each has
- * a batch of its own.  With an event ring only one of them takes events; and if the other
- * arms a timer with terms (interval, slack, count, cookie) for the very deadline of an event
- * that waits, the event may be that of the earlier arming.  A count may be too high by an
- * event that the one is taking while the other drains the timer, or arms it with
- * TWHEEL_ARM_KEEP, which only twheel_submit_ops() can.
- * fork() waits until no other thread is inside a function that locks the handle, which none does
- * while it sleeps.  That lock does not inherit priority, so a realtime thread should not share its
- * handle with others.  What makes a process otherwise (vfork(), _Fork(), clone()) does
- * not wait: such a child may call nothing here.  Nor may a signal handler call fork(),
- * or anything here, as it may have interrupted such a function; nor may a handler that
- * pthread_atfork() knew before the first twheel_open().
+ * Threads: any function may be called by any thread at any time, except twheel_extend(), which
+ * needs a timer that is this thread's alone, and twheel_close().  A thread may be cancelled
+ * (pthread_cancel(), deferred) while it takes events or waits for them: no event is lost.
  *
- * Namespaces: deadlines, and twheel_now(), are in the time of the wheel, which is
- * that of the time namespace in which the file was opened.  To a process in another
- * one, CLOCK_MONOTONIC and CLOCK_BOOTTIME tell something else: so deadlines are to be
- * made from twheel_now() and not from clock_gettime().  How far the two are apart is
- * found by twheel_open(): a process that gets into another time namespace later (by
- * setns(), or as a child after unshare()) calls it again, with TWHEEL_OPEN_FD.
+ * Fork: a child and its parent are like two threads with a handle each; each closes its own, and
+ * has its own batch and free ids.  fork() waits until no other thread is inside a function that
+ * locks the handle.  A child of vfork(), _Fork() or clone() may call nothing here, nor may a
+ * signal handler, nor a handler that pthread_atfork() knew before the first twheel_open().
  *
- * Quotas: a wheel belongs to the user who first uses it, and twheel_open() is a use.
- * So a wheel that a broker opens and hands over counts for the service that gets it,
- * and EDQUOT tells of that user's limits on wheels, timers and entries of rings.
- * In user namespaces made by somebody else than root, the user is the creator of the
- * outermost one.
+ * Namespaces: deadlines are in the time namespace in which the file was opened, so make them from
+ * twheel_now() and not from clock_gettime().  A process that enters another time namespace calls
+ * twheel_open() again, with TWHEEL_OPEN_FD.
  *
- * An event counts when it is taken: it is then no more undone by a cancel or an
- * arm.  One that was cancelled, or whose timer was armed again, before it was
- * taken is never seen.
+ * Quotas: a wheel belongs to the user who first uses it, and twheel_open() is a use.  EDQUOT
+ * means that this user's limit on wheels or timers is reached.  In a user namespace not made by
+ * root, the user is the creator of the outermost one.
+ *
+ * System calls, for a sandbox: with a device openat, ioctl, mmap, munmap, fcntl, read, ppoll,
+ * futex, close, clock_gettime; a fallback needs timerfd_create, timerfd_settime, mmap, munmap,
+ * ppoll, futex, close and clock_gettime.
  */
 
 struct twheel;
@@ -118,8 +98,7 @@ const char *twheel_version(void);
  * @capacity: ids are below it, at most TWHEEL_MAX_CAPACITY; 0:
  *	TWHEEL_DEFAULT_CAPACITY.  With words, the kernel's memory for all of them
  *	is taken at once, or if it is not there, nothing is.
- * @ring_entries: of the event ring, at most TWHEEL_MAX_RING; 0: events are read.
- *	They are read all the same where there are no words, and from a fallback.
+ * @reserved: 0
  *
  * All that is 0 or not given stands for the default.
  */
@@ -131,13 +110,13 @@ struct twheel_options {
 	uint32_t	clock;
 	uint64_t	tick;
 	uint32_t	capacity;
-	uint32_t	ring_entries;
+	uint32_t	reserved;
 };
 
 /*
  * @fd is a wheel that was opened before: inherited, or handed over.  One that was not
  * used yet gets its shape and words here.  One that was keeps what it has, and of clock,
- * tick, capacity and ring_entries those that are given must be the same.
+ * tick and capacity those that are given must be the same.
  */
 #define TWHEEL_OPEN_FD		(1U << 0)
 /* @clock is given. */
@@ -171,13 +150,12 @@ struct twheel_options {
  * -EBADF: @fd is not open;
  * -ENOTTY: @fd or @path is not a wheel;
  * -EPROTO: the kernel's twheel has another version of the ABI;
- * -EINVAL: no valid size; with TWHEEL_OPEN_FD a path is given; with TWHEEL_OPEN_FALLBACK that, a
- * path or TWHEEL_OPEN_DEVICE; or a clock or @fd without its flag;
+ * -EINVAL: no valid size, or reserved is not 0; with TWHEEL_OPEN_FD a path is given; with
+ * TWHEEL_OPEN_FALLBACK that, a path or TWHEEL_OPEN_DEVICE; or a clock or @fd without its flag;
  * -E2BIG: the options are those of a newer library, and used;
- * -EOPNOTSUPP: an unknown flag or clock, or @fd is a wheel with an event ring
- * and there are no words here;
- * -EBUSY: @fd is in use, with another clock, tick, capacity or ring_entries than given;
- * -ERANGE, -EPERM: tick, capacity or ring_entries are out of their range; or -EPERM: all
+ * -EOPNOTSUPP: an unknown flag or clock;
+ * -EBUSY: @fd is in use, with another clock, tick or capacity than given;
+ * -ERANGE, -EPERM: tick or capacity are out of their range; or -EPERM: all
  * that the program maps is to be executable (personality(2), READ_IMPLIES_EXEC);
  * -ENOTDIR, -EISDIR, -ELOOP, -ENAMETOOLONG, -ETXTBSY: what open(2) says of @path;
  * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.
@@ -212,10 +190,8 @@ int twheel_fd(const struct twheel *w);
 
 /* Timers have words, so that most changes are a store. */
 #define TWHEEL_HAS_WORDS	(1U << 0)
-/* Events are taken from an event ring. */
-#define TWHEEL_HAS_RING		(1U << 1)
 /* The wheel is in this process, and not the kernel's. */
-#define TWHEEL_HAS_FALLBACK	(1U << 2)
+#define TWHEEL_HAS_FALLBACK	(1U << 1)
 
 /**
  * twheel_has() - what a wheel works with
@@ -278,8 +254,7 @@ struct twheel_arming {
  * Always a system call.  Interval, slack and cookie stay with the id until the
  * next arm_with, also through twheel_arm(); a count until it has run out, after
  * which the timer is a one-shot until it is armed with an interval again.  Only
- * events that were taken are counted.  TWHEEL_IOC_TRIM may end that for a timer without a
- * word that is not armed.
+ * events that were taken are counted.
  *
  * Return: 0;
  * -ERANGE: id, interval, slack or count are out of their range;
@@ -292,29 +267,29 @@ struct twheel_arming {
 int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_arming *arming);
 
 /**
- * twheel_arm_any() - arm a timer with any id that is free
+ * twheel_id_get() - take an id from the handle's list of free ones
  * @w: the handle
- * @arming: how; the deadline is not 0
- * @id: where to write the id
+ * @id: where to write it
  *
- * The id is the caller's until the timer's last event is taken or it is
- * cancelled, in whatever way.  Ids are given from the top down, so that low ones are
- * there for a program that chooses some itself; at a limit, one that was not given
- * before may fail for memory while others are free that have some.  With an event ring,
- * and hardly any id free, it looks at all words, while other threads that take events wait:
- * 10 ms for 4 million.
+ * For programs that do not number their timers.  Ids come from the top down, so a program may
+ * number others from 0.  The list is this process's: it knows nothing of ids that another
+ * process has armed.
  *
- * Return: as twheel_arm_with(), and
- * -EINVAL: the deadline is 0, or TWHEEL_ARM_MOVE or a generation is given;
- * -ENOSPC: every id is in use.
+ * Return: 0; -ENOSPC: all were given out; -ENOMEM.
  */
-int twheel_arm_any(struct twheel *w, const struct twheel_arming *arming, uint32_t *id);
+int twheel_id_get(struct twheel *w, uint32_t *id);
+
+/**
+ * twheel_id_put() - put an id back
+ * @w: the handle
+ * @id: from twheel_id_get(), once; its timer is cancelled, or its last event was taken
+ */
+void twheel_id_put(struct twheel *w, uint32_t id);
 
 /**
  * twheel_submit_ops() - carry out many operations in few calls
  * @w: the handle
- * @ops: each an arm or a cancel, as TWHEEL_IOC_SUBMIT takes them; with an event ring
- *	it does not take TWHEEL_ID_ANY
+ * @ops: each an arm or a cancel, as TWHEEL_IOC_SUBMIT takes them
  * @nr: how many, any number; other threads get in between
  *
  * Each gets a result of its own; those that a failing call did not come to have
@@ -330,8 +305,7 @@ int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t nr);
  * @id: the timer
  * @timer: where to write what is known; nothing of it is read
  *
- * A system call.  With an event ring the count is that of before, if another thread is taking the
- * timer's event.
+ * A system call.
  *
  * Return: 0, or -ERANGE.
  */
@@ -363,23 +337,11 @@ int twheel_flush(struct twheel *w);
  * @events: where to write them
  * @nr: at most so many
  *
- * Never sleeps for an event; with a ring it waits for other threads that are in
- * twheel_drain() or twheel_arm_any(), which tell how long.
- *
- * From a ring it makes no system call, unless the kernel has more
- * events than the ring has room for or knows that more is due than it has found,
- * or a timer is to be looked at again: each periodic one; a stale one perhaps.  Of a
- * timer with a count the kernel is told at once what was taken, also with a batch.
- * Without a ring it is a read(), and if that finds nothing a poll() that tells if
- * the next one would.  It goes on as long as the kernel has events that are stale in
- * front of one that counts, so 0 means that there are none, but for timers that are on
- * the batch still; and from a ring, for those that are due and that softirq has yet to find.
- * What comes due meanwhile may be left to the next take.
- *
- * The events of one handle are taken in turn by the threads that ask.  A ring is
- * for one handle: the events are to be taken by it alone.  The @overruns of an event from
- * a ring are the periods that had passed when it came, so that more of them may follow in
- * another event.
+ * Never sleeps.  A read(): it drops stale events in front of those that count, so 0 means that
+ * there is none, except for timers that are on the batch.  It turns the wheel by a step first, so
+ * timers that a handler arms for "now" again and again hide no others.  But such a handler
+ * keeps a loop that takes until 0 from ending: take a bounded number, and look after the rest of
+ * the program in between.
  *
  * Return: how many, 0 if there are none, or a negative errno.
  */
@@ -391,7 +353,7 @@ int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
  * @events: where to write them
  * @nr: at most so many, not 0
  * @timeout: ns to wait for a first event; negative: for ever; 0: not at all.  As with
- *	poll(2), the kernel may take some 50 us more.  What twheel_take() waits for comes to that
+ *	poll(2), the kernel may take some 50 us more
  *
  * Submits the batch first.
  *
@@ -411,8 +373,7 @@ int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int6
  * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
  *
  * Goes on where a signal has interrupted it.  If it fails, @cursor has moved over those
- * that were looked at.  As with twheel_drain(), a timer whose event is being read is not found.
- * With an event ring the count is that of before, as with twheel_get().
+ * that were looked at.  A timer whose event another thread is reading is not found.
  *
  * Return: how many, 0 at the end, or a negative errno;
  * -EINVAL, -EOVERFLOW: @nr is 0, or too large.
@@ -426,11 +387,9 @@ int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *t
  * @timers: where to write what they were
  * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
  *
- * A timer whose event another thread is taking by a read at that moment, or that another drain
- * holds, is not found, and if it is periodic, it is armed again behind the read: who wants all
- * gone stops the others first, or drains once more.  With an event ring, other threads that take
- * events wait while it looks for the next 128 timers, which with 4 million ids and few that are
- * armed takes 0.9 thousand million instructions, a part of a second.
+ * Lists timers and cancels each with the generation that was listed: a timer that another thread
+ * arms by a call, or takes the event of, in between is not handed back.  @state of each tells if it
+ * was pending or expired.
  *
  * Return: how many, 0 at the end, or a negative errno;
  * -EINVAL, -EOVERFLOW: @nr is 0, or too large.
@@ -444,9 +403,8 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * Finds what was stored and not called, or come due and not taken, by whoever had
  * the wheel before exec or crash.  What was said of a timer is the wheel's.
  *
- * Time goes with the capacity and with the events in the ring, memory does not, and other
- * threads get in between.  Signals do not stop it.  To call it
- * once more than needed is harmless.
+ * Time goes with the capacity, and other threads get in between.  Signals do not stop it.  To
+ * call it once more than needed is harmless.
  *
  * Return: how many timers it has armed: those of which the kernel may not know when they are
  * due, and those whose event waits; where their words are not mapped here, all; 0 for a wheel
@@ -504,7 +462,6 @@ int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline);
 /**
  * struct twheel_shared - the first part of a handle, for the inline functions
  * @words: one for each id below @mapped
- * @ring: the event ring; NULL: events are read
  * @mapped: the capacity, or 0: there are no words
  * @capacity: ids are below it
  *
@@ -514,7 +471,6 @@ int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline);
  */
 struct twheel_shared {
 	struct twheel_word	*words;
-	struct twheel_ring	*ring;
 	uint32_t		mapped;
 	uint32_t		capacity;
 };
@@ -654,8 +610,6 @@ TWHEEL_LINKAGE inline int twheel_cancel(struct twheel *w, uint32_t id)
  * TWHEEL_STATE_PENDING: no event had come, though its deadline may have;
  * TWHEEL_STATE_EXPIRED: its event had come, or its deadline while it was on a batch;
  * -ERANGE: the id is not below the capacity.
- *
- * If the clock was set back to before the deadline, it is pending again.
  */
 TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
 {
@@ -680,22 +634,10 @@ TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
  * @w: the handle
  * @event: where to write it
  *
- * As twheel_take(), and with an event ring that is empty it is three loads and a barrier.
- *
- * Return: 1, 0 if there is none, or a negative errno.
+ * Return: 1, 0 if there is none, or a negative errno.  See twheel_take().
  */
 TWHEEL_LINKAGE inline int twheel_next(struct twheel *w, struct twheel_event *event)
 {
-	const struct twheel_shared *shared = twheel_shared_of(w);
-	const struct twheel_ring *ring = shared->ring;
-
-	if (ring && __atomic_load_n(&ring->tail, __ATOMIC_RELAXED) ==
-		    __atomic_load_n(&ring->head, __ATOMIC_RELAXED)) {
-		/* Pairs with the kernel's: it sees this head, or waiting is not 0 here. */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (!__atomic_load_n(&ring->waiting, __ATOMIC_RELAXED))
-			return 0;
-	}
 	return twheel_take(w, event, 1);
 }
 

@@ -269,62 +269,6 @@ TEST(levels_lost_by_a_setup_after_one_that_failed)
 }
 
 /*
- * A read that waits when its wheel gets a ring: it has nothing to read, ever,
- * and did not even end for SIGKILL as long as there were entries in the ring.
- */
-static void *read_one(void *arg)
-{
-	struct twheel_event ev;
-
-	return (void *)(long)wheel_read(*(int *)arg, &ev, 1);
-}
-
-static int try_join(pthread_t thread, long *ret)
-{
-	struct timespec ts;
-	void *value = NULL;
-	int err;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	ts.tv_sec += NEVER_MS / 1000;
-	err = pthread_timedjoin_np(thread, &value, &ts);
-	*ret = (long)value;
-	return err;
-}
-
-TEST(read_that_waits_while_a_ring_is_set_up)
-{
-	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_WORDS,
-		.delivery = TWHEEL_DELIVER_RING,
-	};
-	struct twheel_ring *ring;
-	pthread_t thread;
-	long ret;
-	int fd = wheel_open(0), err;
-
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, read_one, &fd));
-	/* It should wait by then; if not, the call is refused, rightly too. */
-	sleep_until(now_ns() + 50 * MSEC);
-	err = set_up(fd, &setup);
-	if (err == -EOPNOTSUPP) {
-		pthread_cancel(thread);
-		SKIP(return, "this kernel has no ring");
-	}
-	ASSERT_EQ(0, err);
-	ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.ring_offset);
-	ASSERT_TRUE(ring != MAP_FAILED);
-	ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
-	err = try_join(thread, &ret);
-	/* Let it go, or nothing could end it. */
-	ring->head = ring->tail;
-	ASSERT_EQ(0, err);
-	EXPECT_EQ(-EOPNOTSUPP, ret);
-	close(fd);
-}
-
-/*
  * An arm that waits for memory while a setup makes the wheel smaller: its id is
  * beyond the end of what there is by then.
  */
@@ -336,10 +280,7 @@ static void *arm_high(void *arg)
 TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 {
 	struct twheel_setup setup, small = {
-		.flags		= TWHEEL_SETUP_WORDS,
-		.capacity	= 1,
-		.delivery	= TWHEEL_DELIVER_RING,
-		.ring_entries	= 1 << 18,
+		.flags = TWHEEL_SETUP_WORDS, .capacity = TWHEEL_DEFAULT_CAPACITY / 2,
 	};
 	struct twheel_stats stats;
 	unsigned int i, races = 0;
@@ -353,7 +294,7 @@ TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 	setup = small;
 	err = set_up(fd, &setup);
 	if (err == -EOPNOTSUPP)
-		SKIP(return, "this kernel has no ring");
+		SKIP(return, "this kernel has no words");
 	ASSERT_EQ(0, err);
 	ASSERT_EQ(0, wheel_stats(fd, &stats));
 	memory = stats.memory;
@@ -363,7 +304,7 @@ TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 		fd = wheel_open(0);
 		ASSERT_LE(0, fd);
 		ASSERT_EQ(0, pthread_create(&thread, NULL, arm_high, &fd));
-		/* The ring takes long, and the arm comes in between. */
+		/* The words take long, and the arm comes in between. */
 		setup = small;
 		err = set_up(fd, &setup);
 		ASSERT_EQ(0, pthread_join(thread, &armed));
@@ -379,185 +320,6 @@ TEST(memory_for_an_id_that_a_setup_has_done_away_with)
 		close(fd);
 	}
 	EXPECT_LT(0, races);
-}
-
-/* The words of a wheel that has 256 timers from now on; NULL if there are none. */
-static __u64 *map_words(int fd)
-{
-	struct twheel_setup setup = { .flags = TWHEEL_SETUP_WORDS, .capacity = 256 };
-	int err = fd < 0 ? fd : set_up(fd, &setup);
-
-	if (err == -EOPNOTSUPP)
-		return NULL;
-	if (err)
-		return MAP_FAILED;
-	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, setup.words_offset);
-}
-
-/*
- * A word says that its timer is not wanted, and the timer is in a list still.  It is
- * taken out of that before its id is chosen, or it would be in two lists at once.
- */
-TEST(chosen_id_of_a_timer_that_is_filed_still)
-{
-	struct twheel_op op = { .id = TWHEEL_ID_ANY };
-	struct twheel_event ev[4];
-	struct twheel_stats stats;
-	int fd = wheel_open(O_NONBLOCK);
-	__u64 *word = map_words(fd);
-
-	ASSERT_NE(MAP_FAILED, word);
-	if (!word)
-		SKIP(return, "this kernel has no words");
-	/* The kernel chooses the last one first: it is filed, the next one due. */
-	ASSERT_EQ(0, arm_in(fd, 255, HOUR, 0));
-	word[2 * 255] = 0;
-	ASSERT_EQ(TWHEEL_STATE_IDLE, wheel_state(fd, 255));
-	ASSERT_EQ(0, arm_at(fd, 254, 1, 0));
-	word[2 * 254] = 0;
-	ASSERT_EQ(TWHEEL_STATE_IDLE, wheel_state(fd, 254));
-	op.deadline = now_ns() + 20 * MSEC;
-	ASSERT_EQ(0, wheel_arm(fd, &op));
-	EXPECT_EQ(255, op.id);
-	ASSERT_EQ(0, wheel_stats(fd, &stats));
-	EXPECT_EQ(1, stats.pending);
-	ASSERT_EQ(1, collect(fd, ev, 1));
-	EXPECT_EQ(op.id, ev[0].id);
-	EXPECT_EQ(-EAGAIN, wheel_read(fd, ev, 4));
-	ASSERT_EQ(0, wheel_stats(fd, &stats));
-	EXPECT_EQ(0, stats.pending);
-	EXPECT_EQ(0, stats.expired);
-	close(fd);
-}
-
-/*
- * A drain looked at a word twice: a store in between, and what it told of was
- * another timer than the one that it took; put back after a fault, that came at
- * once, or after it was cancelled.
- */
-struct toggle {
-	__u64 *deadline;
-	__u64 far;
-	bool stop;
-};
-
-static void *toggle_words(void *arg)
-{
-	struct toggle *t = arg;
-	unsigned int i = 0;
-
-	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
-		__atomic_store_n(&t->deadline[0], i % 2 ? t->far : 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&t->deadline[2], i % 2 ? t->far : 1, __ATOMIC_RELAXED);
-		i++;
-	}
-	return NULL;
-}
-
-TEST(drain_that_looks_twice)
-{
-	struct toggle t = {};
-	struct twheel_event ev[4];
-	void *bad = nowhere();
-	__u64 end = now_ns() + 2 * SEC;
-	pthread_t thread;
-	__u32 cursor;
-	int i, n, fd;
-
-	if (sizeof(long) < 8)
-		SKIP(return, "words are stored by 64 bits at once");
-	fd = wheel_open(O_NONBLOCK);
-	t.deadline = map_words(fd);
-	ASSERT_NE(MAP_FAILED, t.deadline);
-	if (!t.deadline)
-		SKIP(return, "this kernel has no words");
-	t.far = now_ns() + HOUR;
-	ASSERT_EQ(0, arm_at(fd, 0, t.far, 0));
-	ASSERT_EQ(0, arm_at(fd, 1, t.far, 0));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, toggle_words, &t));
-	while (now_ns() < end) {
-		for (i = 0; i < 100; i++) {
-			cursor = 0;
-			wheel_list(fd, TWHEEL_IOC_DRAIN, bad, 4, &cursor);
-		}
-		n = wheel_read(fd, ev, 4);
-		for (i = 0; i < n; i++) {
-			/* Only the second one is ever due: with 1. */
-			EXPECT_EQ(1, ev[i].id);
-			EXPECT_EQ(1, ev[i].deadline);
-		}
-	}
-	__atomic_store_n(&t.stop, true, __ATOMIC_RELEASE);
-	ASSERT_EQ(0, pthread_join(thread, NULL));
-	close(fd);
-}
-
-/* A drain takes a timer, can't hand it over, and puts it back. */
-
-FIXTURE(drain) {
-	int fd;
-	__u64 *word;
-	__u32 cursor;
-};
-
-FIXTURE_SETUP(drain)
-{
-	self->fd = wheel_open(O_NONBLOCK);
-	self->word = map_words(self->fd);
-	ASSERT_NE(MAP_FAILED, self->word);
-	if (!self->word)
-		SKIP(return, "this kernel has no words");
-}
-
-FIXTURE_TEARDOWN(drain)
-{
-	close(self->fd);
-}
-
-static int drain_nowhere(int fd, __u32 *cursor)
-{
-	return wheel_list(fd, TWHEEL_IOC_DRAIN, nowhere(), 4, cursor);
-}
-
-/* Stored and never armed, its deadline has passed: when was it found due? */
-TEST_F(drain, event_that_fired_before_it_was_due)
-{
-	struct twheel_event ev = {};
-	struct twheel_stats stats;
-	__u64 due = now_ns();
-
-	self->word[2 * 5] = due;
-	EXPECT_EQ(-EFAULT, drain_nowhere(self->fd, &self->cursor));
-	ASSERT_EQ(1, collect(self->fd, &ev, 1));
-	EXPECT_EQ(5, ev.id);
-	EXPECT_EQ(due, ev.deadline);
-	EXPECT_LE(due, ev.fired);
-	ASSERT_EQ(0, wheel_stats(self->fd, &stats));
-	EXPECT_EQ(1, stats.fired);
-}
-
-/* The same of a timer whose event waits: a store moves it on, and that passes too. */
-TEST_F(drain, moved_event_that_fired_before_it_was_due)
-{
-	struct twheel_event ev[2] = {};
-	struct twheel_stats stats;
-	__u64 due;
-
-	ASSERT_EQ(0, arm_at(self->fd, 5, 1, 0));
-	ASSERT_TRUE(wait_expired(self->fd, 1));
-	due = now_ns();
-	__atomic_store_n(&self->word[2 * 5], due, __ATOMIC_RELAXED);
-	/* Another shows that the wheel is past it. */
-	ASSERT_EQ(0, arm_at(self->fd, 6, due + 3 * MSEC, 0));
-	ASSERT_TRUE(wait_expired(self->fd, 2));
-	EXPECT_EQ(-EFAULT, drain_nowhere(self->fd, &self->cursor));
-	ASSERT_EQ(2, collect(self->fd, ev, 2));
-	for (int i = 0; i < 2; i++) {
-		EXPECT_EQ(ev[i].id == 5 ? due : due + 3 * MSEC, ev[i].deadline);
-		EXPECT_LE(ev[i].deadline, ev[i].fired);
-	}
-	ASSERT_EQ(0, wheel_stats(self->fd, &stats));
-	EXPECT_EQ(3, stats.fired);
 }
 
 /*

@@ -96,7 +96,7 @@ static bool has_failed(void)
 enum fate {
 	GONE,	/* nothing: not armed, or its event was read */
 	EVENT,	/* one event */
-	HELD,	/* it is far away still: drain returns it */
+	HELD,	/* it is far away still: a list has it */
 };
 
 enum {
@@ -144,12 +144,8 @@ static bool take_picture(const struct subject *s, struct picture *p)
 	p->armed = st.pending + st.expired;
 	p->arms = st.arms;
 	p->cancels = st.cancels;
-	/* Softirq delivers to a ring whenever that is due. */
-	if (s->shared.ring)
-		p->armed += st.delivered;
-	else
-		p->delivered = st.delivered;
-	p->nr = list_all(s->fd, TWHEEL_IOC_LIST, p->timers, CAPACITY);
+	p->delivered = st.delivered;
+	p->nr = list_all(s->fd, p->timers, CAPACITY);
 	for (int i = 0; i < p->nr; i++) {
 		/* These follow the clock. */
 		p->timers[i].state = 0;
@@ -194,18 +190,13 @@ static int prepare(struct subject *s)
 	return prepare_empty(s) ?: set_up(s->fd, &setup) ?: prepare_timers(s);
 }
 
-static int prepare_shared(struct subject *s, __u32 ring_entries)
+static int prepare_words(struct subject *s)
 {
-	int ret = shared_open(&s->shared, CAPACITY, ring_entries, 0);
+	int ret = shared_open(&s->shared, CAPACITY, 0);
 
 	s->fd = s->shared.fd;
 	s->begin = now_ns();
 	return ret ?: prepare_timers(s);
-}
-
-static int prepare_words(struct subject *s)
-{
-	return prepare_shared(s, 0);
 }
 
 /* Stored, and not called yet. */
@@ -230,22 +221,6 @@ static int prepare_stored_far(struct subject *s)
 	return ret;
 }
 
-static int prepare_ring(struct subject *s)
-{
-	return prepare_shared(s, 256);
-}
-
-static int prepare_ring_unmapped(struct subject *s)
-{
-	s->setup = (struct twheel_setup){
-		.flags		= TWHEEL_SETUP_WORDS,
-		.capacity	= CAPACITY,
-		.delivery	= TWHEEL_DELIVER_RING,
-		.ring_entries	= 512,
-	};
-	return prepare_empty(s) ?: set_up(s->fd, &s->setup);
-}
-
 /* A place of which no page table is there yet. */
 #define NOWHERE_NEAR	((void *)0x200000000000)
 
@@ -258,13 +233,6 @@ static int map_there(struct subject *s, size_t size, __u64 offset)
 		return 0;
 	s->map = NULL;
 	return -errno;
-}
-
-static int make_map_ring(struct subject *s)
-{
-	size_t entries = s->setup.ring_entries * sizeof(struct twheel_entry);
-
-	return map_there(s, TWHEEL_RING_HEADER + entries, s->setup.ring_offset);
 }
 
 static int prepare_words_unmapped(struct subject *s)
@@ -281,11 +249,6 @@ static int make_map_words(struct subject *s)
 static int prepare_touch_words(struct subject *s)
 {
 	return prepare_words_unmapped(s) ?: make_map_words(s);
-}
-
-static int prepare_touch_ring(struct subject *s)
-{
-	return prepare_ring_unmapped(s) ?: make_map_ring(s);
 }
 
 /* Calls; and whether one has done what it said, or all of it if it failed. */
@@ -336,17 +299,6 @@ static int make_setup_words(struct subject *s)
 	return set_up(s->fd, &s->setup);
 }
 
-static int make_setup_ring(struct subject *s)
-{
-	s->setup = (struct twheel_setup){
-		.flags		= TWHEEL_SETUP_WORDS,
-		.capacity	= CAPACITY,
-		.delivery	= TWHEEL_DELIVER_RING,
-		.ring_entries	= 512,
-	};
-	return set_up(s->fd, &s->setup);
-}
-
 static bool done_setup(struct subject *s, int ret)
 {
 	struct twheel_setup setup;
@@ -354,14 +306,7 @@ static bool done_setup(struct subject *s, int ret)
 	if (get_setup(s->fd, &setup))
 		return false;
 	s->setup.now = 0;
-	if (setup.delivery == TWHEEL_DELIVER_RING) {
-		s->shared = (struct shared){ .fd = s->fd, .setup = setup };
-		if (setup.ring_entries != 512 || shared_map(&s->shared))
-			return false;
-	} else if (setup.clock != CLOCK_BOOTTIME) {
-		return false;
-	}
-	return setup.capacity == CAPACITY &&
+	return setup.clock == CLOCK_BOOTTIME && setup.capacity == CAPACITY &&
 	       (ret || !memcmp(&setup, &s->setup, sizeof(setup)));
 }
 
@@ -441,17 +386,13 @@ static int make_arm_any(struct subject *s)
 	return wheel_arm(s->fd, &s->op);
 }
 
-/* Nobody knows of an id that was not told: it is free again. */
+/* If the id could not be told, a list tells it. */
 static bool done_arm_any(struct subject *s, int ret)
 {
 	__u32 id = CAPACITY - 1;
 
-	if (ret)
-		return wheel_state(s->fd, id) == TWHEEL_STATE_IDLE &&
-		       !make_arm_any(s) && s->op.id == id &&
-		       wheel_cancel(s->fd, id) == TWHEEL_STATE_PENDING;
 	s->fate[id] = HELD;
-	return s->op.id == id && wheel_state(s->fd, id) == TWHEEL_STATE_PENDING;
+	return (ret || s->op.id == id) && wheel_state(s->fd, id) == TWHEEL_STATE_PENDING;
 }
 
 static int make_arm_stored(struct subject *s)
@@ -524,12 +465,6 @@ static bool done_submit(struct subject *s, int ret)
 	return ret || failed == s->submit.failed;
 }
 
-/* Events that wait for the ring, as its consumer has been slow. */
-static int make_submit_nothing(struct subject *s)
-{
-	return wheel_submit(s->fd, NULL, 0, NULL);
-}
-
 static int make_read(struct subject *s)
 {
 	return wheel_read(s->fd, s->ev, 2);
@@ -563,21 +498,14 @@ static bool done_read(struct subject *s, int ret)
 	return ok;
 }
 
-static int enumerate(struct subject *s, unsigned long cmd)
+static int make_list(struct subject *s)
 {
-	for (int i = 0; i < CAPACITY; i++)
-		s->timers[i].id = CAPACITY;
 	s->list = (struct twheel_list){
 		.timers		= (uintptr_t)s->timers,
 		.nr		= CAPACITY,
 		.timer_size	= sizeof(s->timers[0]),
 	};
-	return wheel_ioctl(s->fd, cmd, &s->list);
-}
-
-static int make_list(struct subject *s)
-{
-	return enumerate(s, TWHEEL_IOC_LIST);
+	return wheel_ioctl(s->fd, TWHEEL_IOC_LIST, &s->list);
 }
 
 static bool done_list(struct subject *s, int ret)
@@ -587,29 +515,12 @@ static bool done_list(struct subject *s, int ret)
 
 	if (ret || !take_picture(s, &p))
 		return false;
-	nr += wheel_list(s->fd, TWHEEL_IOC_LIST, s->timers + nr, CAPACITY - nr, &s->list.cursor);
+	nr += wheel_list(s->fd, s->timers + nr, CAPACITY - nr, &s->list.cursor);
 	if (nr != p.nr)
 		return false;
 	for (int i = 0; i < nr; i++)
 		if (s->timers[i].id != p.timers[i].id)
 			return false;
-	return true;
-}
-
-static int make_drain(struct subject *s)
-{
-	return enumerate(s, TWHEEL_IOC_DRAIN);
-}
-
-static bool done_drain(struct subject *s, int ret)
-{
-	for (unsigned int i = 0; s->timers[i].id < CAPACITY; i++) {
-		if (!ret && i == s->list.done)
-			return false;
-		if (wheel_state(s->fd, s->timers[i].id) != TWHEEL_STATE_IDLE)
-			return false;
-		s->fate[s->timers[i].id] = GONE;
-	}
 	return true;
 }
 
@@ -669,12 +580,6 @@ static bool done_map_words(struct subject *s, int ret)
 	return !wheel_arm(s->fd, &s->op) && word[SUBJECT].promise == s->begin + HOUR;
 }
 
-static bool done_map_ring(struct subject *s, int ret)
-{
-	return !ret && !make_touch(s) &&
-	       ((struct twheel_ring *)s->map)->entries == s->setup.ring_entries;
-}
-
 /* The sweep */
 
 /*
@@ -683,15 +588,13 @@ static bool done_map_ring(struct subject *s, int ret)
  */
 static const char *settle(struct subject *s)
 {
-	struct twheel_setup setup;
-	struct twheel_entry entry;
 	struct twheel_event ev[8];
 	struct twheel_stats st;
 	unsigned int wanted;
 	int n;
 
 	/* The wheel works on. */
-	if (wheel_ioctl(s->fd, TWHEEL_IOC_GET_SETUP, &setup) || arm_at(s->fd, PROBE, 1, PROBE))
+	if (arm_at(s->fd, PROBE, 1, PROBE))
 		return "the wheel does not work";
 	s->fate[PROBE] = EVENT;
 	do {
@@ -700,27 +603,18 @@ static const char *settle(struct subject *s)
 			wanted += s->fate[i] == EVENT;
 		if (wanted && !(wheel_poll(s->fd, NEVER_MS) & POLLIN))
 			return "an event is lost";
-		if (s->shared.ring) {
-			n = ring_take(&s->shared, &entry);
-			if (n && !(claim(&s->shared, &entry, 0) &&
-				   note_event(s, entry.id, entry.deadline)))
-				return "an event in the ring is wrong";
-		} else if (setup.delivery == TWHEEL_DELIVER_RING) {
-			/* In a ring from which nobody takes it. */
-			s->read += wanted;
-			s->fate[PROBE] = HELD;
-		} else {
-			n = wheel_read(s->fd, ev, 8);
-			for (int i = 0; i < n; i++)
-				if (!note_event(s, ev[i].id, ev[i].deadline))
-					return "an event is wrong";
-		}
+		n = wheel_read(s->fd, ev, 8);
+		for (int i = 0; i < n; i++)
+			if (!note_event(s, ev[i].id, ev[i].deadline))
+				return "an event is wrong";
 	} while (wanted);
 
-	n = list_all(s->fd, TWHEEL_IOC_DRAIN, s->timers, CAPACITY);
+	n = list_all(s->fd, s->timers, CAPACITY);
 	for (int i = 0; i < n; i++) {
 		if (s->fate[s->timers[i].id] != HELD)
 			return "what should not be armed is";
+		if (wheel_cancel(s->fd, s->timers[i].id) != TWHEEL_STATE_PENDING)
+			return "a timer is not pending";
 		s->fate[s->timers[i].id] = GONE;
 	}
 	for (int i = 0; i < CAPACITY; i++)
@@ -737,8 +631,6 @@ static void finish(struct subject *s)
 		munmap(s->map, s->size);
 	if (s->shared.word)
 		munmap(s->shared.word, words_size(&s->shared));
-	if (s->shared.ring)
-		munmap(s->shared.ring, ring_size(&s->shared));
 	close(s->fd);
 	/* Where a newcomer has been it is the other one's turn again. */
 	if (setresuid(USER, 0, 0))
@@ -783,14 +675,13 @@ FIXTURE_VARIANT(call) {
 FIXTURE_VARIANT_ADD(call, open) { prepare, make_open, done_open };
 FIXTURE_VARIANT_ADD(call, setup) { prepare_empty, make_setup, done_setup };
 FIXTURE_VARIANT_ADD(call, setup_words) { prepare_empty, make_setup_words, done_setup };
-FIXTURE_VARIANT_ADD(call, setup_ring) { prepare_empty, make_setup_ring, done_setup };
 FIXTURE_VARIANT_ADD(call, features) { prepare, make_features, done_nothing };
 FIXTURE_VARIANT_ADD(call, get_setup) { prepare, make_get_setup, done_nothing };
 FIXTURE_VARIANT_ADD(call, stats) { prepare, make_stats, done_nothing };
 FIXTURE_VARIANT_ADD(call, get) { prepare, make_get, done_get };
 FIXTURE_VARIANT_ADD(call, arm) { prepare_empty, make_arm, done_arm };
 FIXTURE_VARIANT_ADD(call, arm_passed) { prepare_passed, make_arm, done_arm };
-FIXTURE_VARIANT_ADD(call, setup_passed) { prepare_passed, make_setup_ring, done_setup };
+FIXTURE_VARIANT_ADD(call, setup_passed) { prepare_passed, make_setup_words, done_setup };
 FIXTURE_VARIANT_ADD(call, arm_far) { prepare_empty, make_arm_far, done_arm };
 FIXTURE_VARIANT_ADD(call, move) { prepare, make_move, done_arm };
 FIXTURE_VARIANT_ADD(call, arm_any) { prepare, make_arm_any, done_arm_any };
@@ -803,22 +694,16 @@ FIXTURE_VARIANT_ADD(call, arm_stored_far) {
 
 FIXTURE_VARIANT_ADD(call, cancel) { prepare, make_cancel, done_cancel };
 FIXTURE_VARIANT_ADD(call, submit) { prepare, make_submit, done_submit };
-FIXTURE_VARIANT_ADD(call, submit_nothing) { prepare_ring, make_submit_nothing, done_nothing };
 FIXTURE_VARIANT_ADD(call, read) { prepare, make_read, done_read };
 FIXTURE_VARIANT_ADD(call, read_at_once) { prepare, make_read_at_once, done_read, -EAGAIN };
 FIXTURE_VARIANT_ADD(call, list) { prepare, make_list, done_list };
-FIXTURE_VARIANT_ADD(call, drain) { prepare, make_drain, done_drain };
 FIXTURE_VARIANT_ADD(call, poll) { prepare, make_poll, done_poll };
 FIXTURE_VARIANT_ADD(call, epoll) { prepare, make_epoll, done_nothing };
 FIXTURE_VARIANT_ADD(call, fdinfo) { prepare, make_fdinfo, done_nothing };
 FIXTURE_VARIANT_ADD(call, map_words) { prepare_words_unmapped, make_map_words, done_map_words };
-FIXTURE_VARIANT_ADD(call, map_ring) { prepare_ring_unmapped, make_map_ring, done_map_ring };
 FIXTURE_VARIANT_ADD(call, read_words) { prepare_words, make_read, done_read };
 FIXTURE_VARIANT_ADD(call, cancel_word) { prepare_words, make_cancel, done_cancel };
-FIXTURE_VARIANT_ADD(call, drain_words) { prepare_words, make_drain, done_drain };
-FIXTURE_VARIANT_ADD(call, poll_ring) { prepare_ring, make_poll, done_poll };
 FIXTURE_VARIANT_ADD(call, touch_words) { prepare_touch_words, make_touch, done_map_words };
-FIXTURE_VARIANT_ADD(call, touch_ring) { prepare_touch_ring, make_touch, done_map_ring };
 
 FIXTURE_SETUP(call)
 {
@@ -1107,7 +992,7 @@ static void *open_under_load(void *arg)
 	while (running(a->load)) {
 		__u32 r = next_random(&a->seed);
 
-		if (shared_open(&s, 2 * CHUNK, r & 1 ? CHUNK : 0, 0)) {
+		if (shared_open(&s, 2 * CHUNK, 0)) {
 			a->load->failures[a->number]++;
 		} else {
 			want(&s, r >> 1 & 255, 1);
@@ -1117,7 +1002,6 @@ static void *open_under_load(void *arg)
 		}
 		if (s.fd >= 0) {
 			s.word = s.word == MAP_FAILED ? NULL : s.word;
-			s.ring = s.ring == MAP_FAILED ? NULL : s.ring;
 			shared_close(&s);
 		}
 	}

@@ -176,8 +176,7 @@ FIXTURE_SETUP(batch)
 				   : arm_in(self->fd, i, HOUR, i));
 	ASSERT_TRUE(wait_expired(self->fd, ARRAY_SIZE(self->victims) / 2));
 	ASSERT_EQ(ARRAY_SIZE(self->victims),
-		  list_all(self->fd, TWHEEL_IOC_LIST, self->victims,
-			   ARRAY_SIZE(self->victims)));
+		  list_all(self->fd, self->victims, ARRAY_SIZE(self->victims)));
 }
 
 FIXTURE_TEARDOWN(batch)
@@ -318,25 +317,6 @@ TEST_F(wheel, submit_with_a_readonly_request)
 	EXPECT_TRUE(snapshot_holds(self->fd, &before));
 }
 
-TEST_F(wheel, drain_with_a_readonly_request)
-{
-	struct twheel_timer t[2];
-	struct twheel_list l = {
-		.timers = (uintptr_t)t,
-		.nr = 2,
-		.timer_size = sizeof(t[0]),
-	};
-	struct snapshot before;
-
-	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
-	ASSERT_EQ(0, expire(self->fd, 1));
-	ASSERT_EQ(0, snapshot_take(self->fd, &before));
-	EXPECT_EQ(-EFAULT,
-		  wheel_ioctl(self->fd, TWHEEL_IOC_DRAIN,
-			      edge(0, &l, sizeof(l), PROT_READ)));
-	EXPECT_TRUE(snapshot_holds(self->fd, &before));
-}
-
 TEST_F(wheel, arm_and_cancel_with_a_readonly_request)
 {
 	struct twheel_op op = { .deadline = ~0ULL, .id = TWHEEL_ID_ANY };
@@ -371,7 +351,7 @@ TEST_F(wheel, arm_and_cancel_with_a_readonly_request)
 	EXPECT_EQ(CAPACITY - 1, op.id);
 }
 
-/* list and drain */
+/* list */
 
 TEST_F(wheel, list_across_the_edge)
 {
@@ -382,69 +362,16 @@ TEST_F(wheel, list_across_the_edge)
 	for (i = 0; i < 10; i++)
 		ASSERT_EQ(0, arm_in(self->fd, 10 * i, HOUR, i));
 	t = edge(3 * sizeof(*t) + 40, NULL, 0, PROT_NONE);
-	n = wheel_list(self->fd, TWHEEL_IOC_LIST, t, 10, &cursor);
+	n = wheel_list(self->fd, t, 10, &cursor);
 	ASSERT_EQ(3, n);
 	for (i = 0; i < n; i++)
 		EXPECT_EQ(10 * i, t[i].id);
 	first = 10 * n;
 	ASSERT_GE(first, cursor);
 	ASSERT_LT(10 * (n - 1), cursor);
-	n = wheel_list(self->fd, TWHEEL_IOC_LIST, rest, 10, &cursor);
+	n = wheel_list(self->fd, rest, 10, &cursor);
 	ASSERT_LE(1, n);
 	EXPECT_EQ(first, rest[0].id);
-}
-
-TEST_F(wheel, drain_across_the_edge_loses_no_timer)
-{
-	enum { NR = 200 };
-	struct twheel_timer *t, before[NR], rest[NR];
-	struct twheel_event ev[NR];
-	__u32 cursor;
-	unsigned int i, j, n;
-	int ret;
-
-	for (i = 0; i < ARRAY_SIZE(fits); i++) {
-		n = fits[i];
-		for (j = 0; j < NR; j++)
-			ASSERT_EQ(0, j % 2 ? arm_at(self->fd, j, 1, j)
-					   : arm_in(self->fd, j, HOUR, j));
-		ASSERT_TRUE(wait_expired(self->fd, NR / 2));
-		ASSERT_EQ(NR, list_all(self->fd, TWHEEL_IOC_LIST, before, NR));
-
-		/* A call may do less than it could, but no more than fits. */
-		t = edge(n * sizeof(*t) + 40, NULL, 0,
-			 i % 2 ? PROT_NONE : PROT_READ);
-		cursor = 0;
-		j = 0;
-		while (j < n) {
-			ret = wheel_list(self->fd, TWHEEL_IOC_DRAIN, t + j,
-					 NR - j, &cursor);
-			ASSERT_LT(0, ret)
-				TH_LOG("%u of %u", j, n);
-			j += ret;
-		}
-		ASSERT_EQ(n, j);
-		EXPECT_EQ(-EFAULT,
-			  wheel_list(self->fd, TWHEEL_IOC_DRAIN, t + j, NR - j,
-				     &cursor));
-		for (j = 0; j < n; j++) {
-			EXPECT_EQ(j, t[j].id);
-			EXPECT_EQ(before[j].generation, t[j].generation);
-			EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, j));
-		}
-		/* What was not handed over is armed as before. */
-		ASSERT_EQ(NR - n, list_all(self->fd, TWHEEL_IOC_LIST, rest, NR));
-		for (j = 0; j < NR - n; j++) {
-			rest[j].remaining = before[n + j].remaining;
-			EXPECT_EQ(0, memcmp(&rest[j], &before[n + j],
-					    sizeof(rest[j])))
-				TH_LOG("timer %u, room for %u", n + j, n);
-		}
-		ret = wheel_read(self->fd, ev, NR);
-		EXPECT_EQ((NR - n + 1) / 2, ret);
-		for (j = 0; ret > 0 && j < ret; j++)
-			EXPECT_LE(n, ev[j].id);
-	}
 }
 
 /* Waiters */
@@ -468,8 +395,8 @@ static void *count_events(void *arg)
 }
 
 /*
- * An event that a read or a drain held for a moment and put back: who came to
- * read it in that moment, and found nothing, has to be woken.
+ * A read holds an event for a moment and puts it back.  A reader that found nothing in that moment
+ * has to be woken.
  */
 TEST_F(wheel, what_was_put_back_wakes_a_reader)
 {
@@ -479,21 +406,15 @@ TEST_F(wheel, what_was_put_back_wakes_a_reader)
 	pthread_t thread;
 	/* On a host with other things to do a round may take 20 ms. */
 	__u64 end = now_ns() + 10 * SEC, limit;
-	__u32 cursor;
 	bool more = true;
 	int i;
 
 	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
 	ASSERT_EQ(0, thread_start(&thread, count_events, &c));
 	for (i = 0; more; i++) {
-		cursor = 0;
 		more = i + 1 < ROUNDS && now_ns() < end;
 		ASSERT_EQ(0, arm_at(self->fd, 1, 1, more));
-		if (i % 2)
-			wheel_list(self->fd, TWHEEL_IOC_DRAIN,
-				   bad.iov_base, 1, &cursor);
-		else
-			EXPECT_EQ(-1, preadv2(self->fd, &bad, 1, -1, RWF_NOWAIT));
+		EXPECT_EQ(-1, preadv2(self->fd, &bad, 1, -1, RWF_NOWAIT));
 		limit = now_ns() + NEVER_MS * MSEC;
 		while (__atomic_load_n(&c.events, __ATOMIC_ACQUIRE) != i + 1)
 			ASSERT_GT(limit, now_ns())

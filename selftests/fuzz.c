@@ -36,8 +36,7 @@
 #define WITNESSES	64U
 
 #define WORDS_OFFSET	0x10000000
-#define RING_OFFSET	0x20000000
-#define RING_AT		4	/* the page of the arena where a ring is mapped */
+#define WORDS_PAGES	4	/* the first of the arena, where words are mapped */
 
 /* So that a program can't use up the machine's memory, and meets its limits. */
 #define USER_WHEELS	10
@@ -225,20 +224,6 @@ static bool store(__u64 *to, __u64 value)
 	return true;
 }
 
-static __u32 fetch32(const __u32 *from)
-{
-	__u32 value;
-
-	faults_from_here();
-	if (sigsetjmp(on_fault, 0)) {
-		faults_to_here();
-		return 0;
-	}
-	value = __atomic_load_n(from, __ATOMIC_RELAXED);
-	faults_to_here();
-	return value;
-}
-
 /* Where a call's struct is: mostly where it should, with room behind it. */
 static char *place(struct run *r, size_t size)
 {
@@ -301,9 +286,7 @@ static const int ioctl_errnos[] = {
 	EEXIST, ENOENT, ESTALE, ENOSPC, EDQUOT, ENOMEM, EINTR, 0
 };
 
-static const int read_errnos[] = {
-	EBADF, EFAULT, EINVAL, EOPNOTSUPP, ENOMEM, EAGAIN, EINTR, 0
-};
+static const int read_errnos[] = { EBADF, EFAULT, EINVAL, ENOMEM, EAGAIN, EINTR, 0 };
 
 static const int mmap_errnos[] = {
 	EBADF, EACCES, EINVAL, EPERM, ENOMEM, EINTR, EOVERFLOW, EAGAIN, 0
@@ -401,7 +384,7 @@ static void do_submit(struct run *r)
 	struct twheel_submit s = {
 		.ops		= (uintptr_t)array,
 		.nr		= one_in(r, 16) ? below(r, room + 4) : nr,
-		.op_size	= mostly(r, sizeof(struct twheel_op)),
+		.op_size	= mostly(r, sizeof(struct twheel_op) + 8 * one_in(r, 16)),
 		.flags		= mostly(r, 0),
 		.reserved	= mostly(r, 0),
 	};
@@ -434,14 +417,13 @@ static void do_list(struct run *r)
 	struct twheel_list l = {
 		.timers		= (uintptr_t)array,
 		.nr		= mostly(r, below(r, one_in(r, 4) ? 100 : 8)),
-		.timer_size	= mostly(r, sizeof(struct twheel_timer)),
+		.timer_size	= mostly(r, sizeof(struct twheel_timer) + 8 * one_in(r, 16)),
 		.cursor		= one_in(r, 2) ? 0 : some_id(r),
 		.flags		= mostly(r, 0),
 		.reserved	= mostly(r, 0),
 	};
 
-	call_ioctl(r, some_fd(r), one_in(r, 4) ? TWHEEL_IOC_DRAIN : TWHEEL_IOC_LIST, &l,
-		   sizeof(l));
+	call_ioctl(r, some_fd(r), TWHEEL_IOC_LIST, &l, sizeof(l));
 }
 
 static void do_tell(struct run *r)
@@ -462,8 +444,7 @@ static void do_setup(struct run *r)
 		.clock		= mostly(r, 1),
 		.tick		= mostly(r, 0),
 		.capacity	= mostly(r, below(r, 1000)),
-		.reserved	= mostly(r, 0),
-		.delivery	= mostly(r, below(r, 2)),
+		.event_size	= mostly(r, 0),
 	};
 
 	if (one_in(r, 4))
@@ -474,9 +455,7 @@ static void do_setup(struct run *r)
 	}
 	if (one_in(r, 4))
 		s.tick = 1 + below(r, 3000000);
-	if (s.delivery)
-		s.ring_entries = mostly(r, below(r, 600));
-	if (s.delivery ? !one_in(r, 16) : one_in(r, 2))
+	if (one_in(r, 2))
 		s.flags |= TWHEEL_SETUP_WORDS;
 	if (one_in(r, 4)) {
 		s.words_first = mostly(r, below(r, 1000));
@@ -557,7 +536,7 @@ static void do_epoll(struct run *r)
 static void do_store(struct run *r)
 {
 	/* Where words were, at least at first; a store into nothing costs much. */
-	char *page = one_in(r, 32) ? some_page(r) : r->p->arena + below(r, RING_AT) * PAGE;
+	char *page = one_in(r, 32) ? some_page(r) : r->p->arena + below(r, WORDS_PAGES) * PAGE;
 
 	for (int i = below(r, 8); i >= 0; i--) {
 		/* Deadlines rather than what the kernel has filed. */
@@ -577,34 +556,12 @@ static void do_store_and_arm(struct run *r)
 	judge(r, "arm stored", ioctl(r->p->fd[2], TWHEEL_IOC_ARM, r->buf), ioctl_errnos);
 }
 
-static void do_consume(struct run *r)
-{
-	struct twheel_ring *ring = (void *)(r->p->arena + RING_AT * PAGE);
-	__u32 tail = fetch32(&ring->tail);
-
-	if (one_in(r, 16))
-		tail = number(r);
-	put((char *)&ring->head, &tail, sizeof(tail));
-}
-
-/*
- * The second wheel has a ring, and the third only words; of these are the first
- * pages of the arena.
- */
+/* The second and the third wheel have words, which are the first pages of the arena. */
 static void map_shared(const struct program *p)
 {
-	static const struct {
-		unsigned int	slot, at, pages;
-		off_t		offset;
-	} parts[] = {
-		{ 2, 0, 2, WORDS_OFFSET }, { 1, 2, 2, WORDS_OFFSET },
-		{ 1, RING_AT, 2, RING_OFFSET },
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(parts); i++)
-		mmap(p->arena + parts[i].at * PAGE, parts[i].pages * PAGE,
-		     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-		     p->fd[parts[i].slot], parts[i].offset);
+	for (int slot = 1; slot < 3; slot++)
+		mmap(p->arena + (2 - slot) * 2 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_FIXED | MAP_POPULATE, p->fd[slot], WORDS_OFFSET);
 }
 
 /* The first three wheels, as they should be. */
@@ -616,10 +573,6 @@ static int good_wheel(int slot)
 
 	if (slot)
 		s.flags = TWHEEL_SETUP_WORDS;
-	if (slot == 1) {
-		s.delivery = TWHEEL_DELIVER_RING;
-		s.ring_entries = 256;
-	}
 	set_up(fd, &s);
 	return fd;
 }
@@ -630,7 +583,7 @@ static void do_mmap(struct run *r)
 		PROT_READ | PROT_WRITE, PROT_READ, PROT_WRITE, PROT_NONE,
 		PROT_READ | PROT_EXEC, PROT_READ | PROT_WRITE,
 	};
-	__u64 offset = (one_in(r, 2) ? WORDS_OFFSET : RING_OFFSET) + PAGE * below(r, 4);
+	__u64 offset = WORDS_OFFSET + PAGE * below(r, 4);
 	int flags = MAP_FIXED | (one_in(r, 16) ? MAP_PRIVATE : MAP_SHARED);
 	size_t length = PAGE * (1 + below(r, one_in(r, 32) ? 30 : 4));
 	char *at = some_page(r);
@@ -872,7 +825,6 @@ static const struct {
 	{ "epoll", do_epoll, 30 },
 	{ "store", do_store, 100 },
 	{ "store and arm", do_store_and_arm, 100 },
-	{ "consume", do_consume, 40 },
 	{ "mmap", do_mmap, 12 },
 	{ "memory", do_memory, 16 },
 	{ "open", do_open, 16 },
@@ -967,7 +919,7 @@ static int high(int fd)
 	return ret;
 }
 
-/* A program that starts with two good wheels; what comes of them it will see. */
+/* A program that starts with three good wheels; what comes of them it will see. */
 static void start_files(struct program *p)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
@@ -1019,7 +971,7 @@ static void examine(struct program *p, int fd, __u64 cookie)
 
 	if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fcntl(fd, F_SETFL, O_NONBLOCK) ||
 	    wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &setup) ||
-	    setup.delivery != TWHEEL_DELIVER_READ || setup.capacity > EXAMINED)
+	    setup.capacity > EXAMINED)
 		return;
 	/* One for which there is no memory has never been armed. */
 	for (__u32 id = 0; id < setup.capacity; id++)

@@ -98,19 +98,15 @@ static const __u64 spans[] = {
 	DAY - 1, DAY, DAY + 1, 7 * DAY, 30 * DAY, 100 * DAY + 12345, YEAR,
 };
 
-/*
- * One after the other, each alone: each is one interrupt, when its deadline comes; or if that is in
- * the tick behind the one before, when the tick does.
- */
-TEST_F(shape, a_lone_deadline_to_the_nanosecond)
+/* One after the other, each alone: one interrupt, at the first tick at or after the deadline. */
+TEST_F(shape, a_deadline_to_the_nanosecond)
 {
 	struct twheel_event ev;
 	struct twheel_stats s;
 	struct twheel_timer t;
-	__u64 now, tick, shared = 0, when;
+	__u64 now, when;
 	int i;
 
-	tick = self->setup.tick;
 	for (i = 0; i < ARRAY_SIZE(spans); i++) {
 		ASSERT_EQ(0, arm_in(self->fd, i, spans[i], i));
 		ASSERT_EQ(0, wheel_get(self->fd, i, &t));
@@ -118,13 +114,10 @@ TEST_F(shape, a_lone_deadline_to_the_nanosecond)
 		ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
 		EXPECT_EQ(i, ev.cookie);
 		EXPECT_EQ(t.deadline, ev.deadline);
-		when = tick_at(t.deadline, tick);
-		/* One that goes round comes at its tick, too. */
-		EXPECT_TRUE(on_time(ev.fired, when == shared ? when : t.deadline, now) ||
-			    (variant->late && on_time(ev.fired, when, now)))
+		when = tick_at(t.deadline, self->setup.tick);
+		EXPECT_TRUE(on_time(ev.fired, when, now))
 			TH_LOG("in %llu ns: due at %llu, fired %lld ns later",
 			       spans[i], t.deadline, (long long)(ev.fired - t.deadline));
-		shared = (ev.fired / tick + 1) * tick;
 		/* The reader was awake at that time. */
 		now = clock_ns(self->setup.clock);
 		EXPECT_LE(ev.fired, now);
@@ -132,22 +125,8 @@ TEST_F(shape, a_lone_deadline_to_the_nanosecond)
 	}
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	/* Those that came due on the way to sleep needed no interrupt. */
-	EXPECT_GE(ARRAY_SIZE(spans), s.interrupts + s.steps);
+	EXPECT_GE(ARRAY_SIZE(spans), s.interrupts);
 	EXPECT_LE(ARRAY_SIZE(spans) - 3, s.interrupts);
-	EXPECT_EQ(0, s.idle_interrupts);
-}
-
-/*
- * How many deadlines fall into the tick of one of them.  A timer that has its tick to itself may
- * come before the tick does.
- */
-static int in_tick(const __u64 *deadline, int nr, __u64 one, __u64 tick)
-{
-	int n = 0;
-
-	for (int i = 0; i < nr; i++)
-		n += tick_at(deadline[i], tick) == tick_at(one, tick);
-	return n;
 }
 
 /* Together, over all levels. */
@@ -191,13 +170,11 @@ TEST_F(shape, many_deadlines_to_the_tick)
 				most = 0;
 				exact++;
 			}
-			EXPECT_LE(ev[i].deadline, ev[i].fired);
-			if (ev[i].fired < when)
-				EXPECT_EQ(1, in_tick(deadline, NR, ev[i].deadline, tick));
+			EXPECT_LE(when, ev[i].fired);
 			EXPECT_GE((when > touched ? when : touched) + most, ev[i].fired)
 				TH_LOG("due at %llu, fired %lld ns later, %llu interrupts", when,
 				       (long long)(ev[i].fired - when), interrupts);
-			late += ev[i].fired >= when && !on_time(ev[i].fired, when, touched);
+			late += !on_time(ev[i].fired, when, touched);
 			EXPECT_LE(last, ev[i].fired);
 			last = ev[i].fired;
 		}
@@ -224,7 +201,7 @@ TEST(decades)
 	for (i = 0; i < ARRAY_SIZE(years); i++)
 		ASSERT_EQ(0, arm_at(fd, i, start + years[i] * YEAR + i, i));
 	for (i = 0; i < ARRAY_SIZE(years); i++) {
-		when = start + years[i] * YEAR + i;
+		when = tick_at(start + years[i] * YEAR + i, MS_TICK);
 		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
 		EXPECT_EQ(i, ev.id);
 		EXPECT_EQ(when, ev.fired);
@@ -232,7 +209,6 @@ TEST(decades)
 	}
 	ASSERT_EQ(0, wheel_stats(fd, &s));
 	EXPECT_EQ(ARRAY_SIZE(years), s.interrupts);
-	EXPECT_EQ(0, s.idle_interrupts);
 	close(fd);
 }
 
@@ -305,7 +281,7 @@ FIXTURE_SETUP(boundary)
 	qsort(self->when, self->nr, sizeof(self->when[0]), compare_u64);
 	/* In the worst case all at once, each in a visit of its own. */
 	for (i = 0; i < self->nr && self->when[i] < self->crowded; i++)
-		self->late = (i + 1) * (VISIT + 1) * SPAN / (MAX_PASS - RESERVE) + SPAN;
+		self->late = (i + 1) * (VISIT + 1 + WAKE) * SPAN / (MAX_PASS - RESERVE) + SPAN;
 }
 
 FIXTURE_TEARDOWN(boundary)
@@ -347,10 +323,8 @@ TEST_F(boundary, together_in_one_wheel)
 	ASSERT_EQ(0, wheel_stats(fd, &s));
 	/* Ticks below the gap share interrupts, and crowded ones do. */
 	EXPECT_GE(ticks, s.interrupts);
-	if (variant->tick >= SPAN) {
+	if (variant->tick >= SPAN)
 		EXPECT_EQ(ticks, s.interrupts);
-		EXPECT_EQ(0, s.idle_interrupts);
-	}
 	close(fd);
 }
 
@@ -385,7 +359,6 @@ TEST_F(boundary, each_in_its_own_wheel)
 		EXPECT_GE(1, s.interrupts);
 		if (variant->tick >= SPAN && self->when[i] >= touched[i])
 			EXPECT_EQ(1, s.interrupts);
-		EXPECT_EQ(0, s.idle_interrupts);
 		close(fds[i]);
 	}
 	free(fds);
@@ -427,20 +400,10 @@ static __u64 model_soonest(void)
 	return soonest;
 }
 
-/* How many are due at a tick. */
-static int model_in_tick(__u64 when)
-{
-	int n = 0;
-
-	for (int i = 0; i < MODEL_IDS; i++)
-		n += model[i].armed && model[i].when == when;
-	return n;
-}
-
 TEST(ten_years_of_a_mixed_load)
 {
 	__u64 begin = now_ns(), end = begin + 10 * YEAR, act, cookie = 0;
-	__u64 events = 0, cancels = 0, moves = 0, arms = 0, asleep = 0, overruns = 0, exact = 0;
+	__u64 events = 0, cancels = 0, moves = 0, arms = 0, asleep = 0, overruns = 0;
 	__u64 gaps = 0;
 	int fd = wheel_open(O_NONBLOCK), i, n;
 	struct twheel_event ev[64];
@@ -479,12 +442,7 @@ TEST(ten_years_of_a_mixed_load)
 			ASSERT_EQ(m->generation, ev[i].generation);
 			ASSERT_EQ(m->cookie, ev[i].cookie);
 			ASSERT_EQ(m->deadline, ev[i].deadline);
-			/* Not before its tick, unless that is its own. */
-			if (ev[i].fired >= m->deadline && ev[i].fired < m->when) {
-				ASSERT_EQ(1, model_in_tick(m->when));
-				ASSERT_EQ(tick_at(m->deadline, MS_TICK), m->when);
-				exact++;
-			} else if (ev[i].fired != m->when) {
+			if (ev[i].fired != m->when) {
 				/* The hrtimer had just fired for another, or in vain. */
 				ASSERT_TRUE(on_time(ev[i].fired, m->when, m->when))
 					TH_LOG("event %llu: due %llu, fired %llu, slack %llu",
@@ -583,11 +541,9 @@ TEST(ten_years_of_a_mixed_load)
 		}
 	}
 	ASSERT_EQ(0, wheel_stats(fd, &s));
-	TH_LOG("%llu arms, %llu of them moves, %llu cancels, %llu events, %llu before their ticks, "
-	       "%llu overruns; away %llu times; %llu interrupts, %llu idle; "
-	       "%llu moved down", arms, moves, cancels, events, exact, overruns, asleep,
-	       s.interrupts, s.idle_interrupts, s.moves);
-	EXPECT_LT(events / 2, exact);
+	TH_LOG("%llu arms, %llu of them moves, %llu cancels, %llu events, %llu overruns; "
+	       "away %llu times; %llu interrupts", arms, moves, cancels, events, overruns,
+	       asleep, s.interrupts);
 	EXPECT_GE(5, gaps);
 	EXPECT_EQ(arms, s.arms);
 	EXPECT_EQ(cancels, s.cancels);
@@ -595,10 +551,8 @@ TEST(ten_years_of_a_mixed_load)
 	EXPECT_EQ(events + s.expired, s.fired);
 	EXPECT_EQ(overruns, s.overruns);
 	EXPECT_LT(50000, events);
-	EXPECT_GE(MAX_PASS, s.max_pass);
 	/* A look in vain is what a move later or a cancel leaves behind. */
-	EXPECT_GE(moves + cancels, s.idle_interrupts);
-	EXPECT_GE(events + s.idle_interrupts, s.interrupts);
+	EXPECT_GE(events + moves + cancels, s.interrupts);
 	for (i = n = 0; i < MODEL_IDS; i++)
 		n += model[i].armed;
 	EXPECT_EQ(n, s.pending + s.expired);
@@ -626,12 +580,10 @@ FIXTURE_TEARDOWN(wheel)
 	close(self->fd);
 }
 
-#define EXPECT_INTERRUPTS(all, idle) do {				\
+#define EXPECT_INTERRUPTS(nr) do {					\
 	struct twheel_stats _s;						\
 	ASSERT_EQ(0, wheel_stats(self->fd, &_s));			\
-	EXPECT_EQ(all, _s.interrupts);					\
-	EXPECT_EQ(idle, _s.idle_interrupts);				\
-	EXPECT_EQ(0, _s.steps);						\
+	EXPECT_EQ(nr, _s.interrupts);					\
 } while (0)
 
 /* Read all there is; how many. */
@@ -651,19 +603,19 @@ TEST_F(wheel, tickless_idle)
 
 	/* Never used. */
 	sleep_until(self->start + YEAR);
-	EXPECT_INTERRUPTS(0, 0);
+	EXPECT_INTERRUPTS(0);
 	/* Used, and empty again. */
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, arm_in(self->fd, i, HOUR << (i % 12), 0));
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, i));
 	sleep_until(self->start + 3 * YEAR);
-	EXPECT_INTERRUPTS(0, 0);
+	EXPECT_INTERRUPTS(0);
 	/* Armed, and not due. */
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, arm_in(self->fd, i, 2 * YEAR + i * DAY, 0));
 	sleep_until(self->start + 5 * YEAR - DAY);
-	EXPECT_INTERRUPTS(0, 0);
+	EXPECT_INTERRUPTS(0);
 }
 
 TEST_F(wheel, tickless_sparse)
@@ -672,7 +624,7 @@ TEST_F(wheel, tickless_sparse)
 	static __u64 deadline[NR];
 	struct twheel_event ev;
 	__u32 seed = 31;
-	int i, exact = 0;
+	int i;
 
 	/* Far apart: one interrupt for each and none to bring it down. */
 	for (i = 0; i < NR; i++) {
@@ -684,14 +636,9 @@ TEST_F(wheel, tickless_sparse)
 		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, -1));
 		ASSERT_EQ(1, wheel_read(self->fd, &ev, 1));
 		ASSERT_EQ(i, ev.cookie);
-		if (ev.fired == deadline[i])
-			exact++;
-		else
-			ASSERT_EQ(tick_at(deadline[i], MS_TICK), ev.fired);
-		EXPECT_INTERRUPTS(i + 1, 0);
+		ASSERT_EQ(tick_at(deadline[i], MS_TICK), ev.fired);
+		EXPECT_INTERRUPTS(i + 1);
 	}
-	TH_LOG("%d of %d when their deadlines came", exact, NR);
-	EXPECT_LT(NR / 2, exact);
 }
 
 TEST_F(wheel, tickless_one_after_the_other)
@@ -703,7 +650,7 @@ TEST_F(wheel, tickless_one_after_the_other)
 		ASSERT_EQ(0, arm_in(self->fd, i, 3 * MSEC << (i % 30), 0));
 		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, -1));
 		ASSERT_EQ(1, read_all(self->fd));
-		EXPECT_INTERRUPTS(i + 1, 0);
+		EXPECT_INTERRUPTS(i + 1);
 	}
 }
 
@@ -717,20 +664,20 @@ TEST_F(wheel, tickless_moved_later)
 	ASSERT_EQ(0, arm_at(self->fd, 1, at + DAY, 0));
 	ASSERT_EQ(0, arm_at(self->fd, 1, at + 100 * DAY, 0));
 	sleep_until(at + 9 * SEC);
-	EXPECT_INTERRUPTS(0, 0);
+	EXPECT_INTERRUPTS(0);
 	sleep_until(at + 11 * SEC);
-	EXPECT_INTERRUPTS(1, 1);
+	EXPECT_INTERRUPTS(1);
 	sleep_until(at + 100 * DAY - SEC);
-	EXPECT_INTERRUPTS(1, 1);
+	EXPECT_INTERRUPTS(1);
 	sleep_until(at + 100 * DAY + SEC);
-	EXPECT_INTERRUPTS(2, 1);
+	EXPECT_INTERRUPTS(2);
 	EXPECT_EQ(1, read_all(self->fd));
 
-	/* Moved on in its tick: one look, for after one in vain the wheel goes by ticks. */
+	/* Moved on within its tick: one look. */
 	ASSERT_EQ(0, arm_at(self->fd, 1, at + 200 * DAY, 0));
 	ASSERT_EQ(0, arm_at(self->fd, 1, at + 200 * DAY + 1, 0));
 	sleep_until(at + 201 * DAY);
-	EXPECT_INTERRUPTS(3, 1);
+	EXPECT_INTERRUPTS(3);
 }
 
 TEST_F(wheel, tickless_moved_earlier)
@@ -741,10 +688,10 @@ TEST_F(wheel, tickless_moved_earlier)
 	ASSERT_EQ(0, arm_at(self->fd, 1, at + 10 * DAY, 0));
 	ASSERT_EQ(0, arm_at(self->fd, 1, at + 10 * SEC, 0));
 	sleep_until(at + 11 * SEC);
-	EXPECT_INTERRUPTS(1, 0);
+	EXPECT_INTERRUPTS(1);
 	EXPECT_EQ(1, read_all(self->fd));
 	sleep_until(at + 101 * DAY);
-	EXPECT_INTERRUPTS(1, 0);
+	EXPECT_INTERRUPTS(1);
 }
 
 TEST_F(wheel, tickless_refreshed)
@@ -767,17 +714,17 @@ TEST_F(wheel, tickless_refreshed)
 			/* Never as a look takes place. */
 			now += timeouts[i] / 7 + MSEC;
 			sleep_until(now);
-			if (filed <= now) {
+			if (tick_at(filed, MS_TICK) <= now) {
 				looks++;
 				filed = deadline;
 			}
 		}
-		EXPECT_INTERRUPTS(looks + fires, looks);
+		EXPECT_INTERRUPTS(looks + fires);
 		/* Silence. */
 		looks += filed < deadline;
 		fires++;
 		sleep_until(deadline + timeouts[i]);
-		EXPECT_INTERRUPTS(looks + fires, looks);
+		EXPECT_INTERRUPTS(looks + fires);
 		EXPECT_EQ(1, read_all(self->fd));
 	}
 	EXPECT_LE(4 * 19, looks);
@@ -792,11 +739,11 @@ TEST_F(wheel, tickless_cancelled)
 	ASSERT_EQ(0, arm_at(self->fd, 2, at + 90 * DAY, 0));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 1));
 	sleep_until(at + 2 * DAY);
-	EXPECT_INTERRUPTS(1, 1);
+	EXPECT_INTERRUPTS(1);
 	sleep_until(at + 89 * DAY);
-	EXPECT_INTERRUPTS(1, 1);
+	EXPECT_INTERRUPTS(1);
 	sleep_until(at + 91 * DAY);
-	EXPECT_INTERRUPTS(2, 1);
+	EXPECT_INTERRUPTS(2);
 	EXPECT_EQ(1, read_all(self->fd));
 
 	/* The later of two. */
@@ -805,7 +752,7 @@ TEST_F(wheel, tickless_cancelled)
 	ASSERT_EQ(0, arm_at(self->fd, 2, at + 90 * DAY, 0));
 	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 2));
 	sleep_until(at + 100 * DAY);
-	EXPECT_INTERRUPTS(3, 1);
+	EXPECT_INTERRUPTS(3);
 	EXPECT_EQ(1, read_all(self->fd));
 }
 
@@ -821,7 +768,7 @@ TEST_F(wheel, tickless_a_hundred_cancelled)
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, i));
 	sleep_until(at + 51 * DAY);
-	EXPECT_INTERRUPTS(2, 1);
+	EXPECT_INTERRUPTS(2);
 	EXPECT_EQ(1, read_all(self->fd));
 }
 
@@ -838,12 +785,12 @@ TEST_F(wheel, tickless_requests)
 			ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 1));
 			sleep_until(now_ns() + 3 * timeouts[j]);
 		}
-		EXPECT_INTERRUPTS(0, 0);
+		EXPECT_INTERRUPTS(0);
 	}
 	/* What the last ones left behind makes nobody look either. */
 	ASSERT_EQ(0, arm_in(self->fd, 2, DAY, 0));
 	sleep_until(now_ns() + 2 * DAY);
-	EXPECT_INTERRUPTS(1, 0);
+	EXPECT_INTERRUPTS(1);
 }
 
 TEST_F(wheel, tickless_shared)
@@ -855,7 +802,7 @@ TEST_F(wheel, tickless_shared)
 	for (i = 0; i < ALONE; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i, at - i * (MS_TICK / ALONE), 0));
 	sleep_until(at + DAY);
-	EXPECT_INTERRUPTS(1, 0);
+	EXPECT_INTERRUPTS(1);
 	EXPECT_EQ(ALONE, read_all(self->fd));
 
 	/* Brought together by slack. */
@@ -868,7 +815,7 @@ TEST_F(wheel, tickless_shared)
 		ASSERT_EQ(0, wheel_arm(self->fd, &op));
 	}
 	sleep_until(at + 2 * DAY);
-	EXPECT_INTERRUPTS(2, 0);
+	EXPECT_INTERRUPTS(2);
 	EXPECT_EQ(ALONE, read_all(self->fd));
 }
 
@@ -882,10 +829,10 @@ TEST_F(wheel, tickless_periods)
 	for (i = 0; i < 1000; i++) {
 		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, -1));
 		ASSERT_EQ(1, read_all(self->fd));
-		EXPECT_INTERRUPTS(i + 1, 0);
+		EXPECT_INTERRUPTS(i + 1);
 	}
 	sleep_until(now_ns() + 100 * DAY);
-	EXPECT_INTERRUPTS(1001, 0);
+	EXPECT_INTERRUPTS(1001);
 	EXPECT_EQ(1, read_all(self->fd));
 }
 
@@ -893,21 +840,17 @@ TEST_F(wheel, tickless_crowd)
 {
 	int i;
 
-	/*
-	 * As many as a pass takes, over ten ticks: an interrupt for each tick, and one for the
-	 * first timer, which was alone when the hrtimer was set.
-	 */
+	/* Over ten ticks, and more than a visit takes: the first tick needs two. */
 	for (i = 0; i < MAX_PASS; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i,
 				    self->start + 40 * DAY + i % 10 * MS_TICK, 0));
 	sleep_until(self->start + 41 * DAY);
-	EXPECT_INTERRUPTS(10 + 1, 1);
+	EXPECT_INTERRUPTS(10 + 1);
 	EXPECT_EQ(MAX_PASS, read_all(self->fd));
 }
 
 TEST_F(wheel, tickless_heavy)
 {
-	struct twheel_stats s;
 	int i;
 
 	/*
@@ -918,10 +861,7 @@ TEST_F(wheel, tickless_heavy)
 		ASSERT_EQ(0, arm_at(self->fd, i,
 				    self->start + 40 * DAY + i % 10 * MS_TICK, 0));
 	sleep_until(self->start + 41 * DAY);
-	ASSERT_EQ(0, wheel_stats(self->fd, &s));
-	EXPECT_EQ(10 + 10, s.interrupts);
-	EXPECT_EQ(10, s.idle_interrupts);
-	EXPECT_EQ(0, s.steps);
+	EXPECT_INTERRUPTS(10 + 10);
 	EXPECT_EQ(10 * ALONE, read_all(self->fd));
 }
 
@@ -1055,13 +995,7 @@ TEST_F(million, bounded_cascade)
 	}
 	EXPECT_LE(last, now_ns() + MS_TICK);
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
-	TH_LOG("%llu interrupts, %llu idle, %llu passes elsewhere, "
-	       "%llu slots and %llu timers brought down, at most %llu in a pass, "
-	       "at most %llu ns late",
-	       s.interrupts, s.idle_interrupts, s.steps, s.cascades, s.moves,
-	       s.max_pass, latest);
-	EXPECT_GE(MAX_PASS, s.max_pass);
-	EXPECT_LT(0, s.max_pass);
+	TH_LOG("%llu interrupts, at most %llu ns late", s.interrupts, latest);
 	EXPECT_GE(MS_TICK, latest);
 	EXPECT_EQ(NR + OTHERS, s.delivered);
 }
@@ -1124,7 +1058,7 @@ static __u64 rounds(int wheels, int timers)
 
 	for (; timers; timers -= n) {
 		n = timers < TURN ? timers : TURN;
-		ns += wheels * (VISIT + n) * SPAN / (MAX_PASS - RESERVE) + MS_TICK;
+		ns += wheels * (VISIT + n + WAKE) * SPAN / (MAX_PASS - RESERVE) + MS_TICK;
 	}
 	return ns;
 }
@@ -1155,7 +1089,6 @@ TEST_F(thousand, bounded_over_wheels)
 	EXPECT_EQ(all, sum_fired(self->fds, nr));
 	for (i = 0; i < nr; i++) {
 		ASSERT_EQ(0, wheel_stats(self->fds[i], &s));
-		ASSERT_GE(MAX_PASS, s.max_pass);
 		/* Its turns, of which one may be shorter. */
 		ASSERT_GE((variant->timers + TURN - 1) / TURN + 1, s.interrupts);
 		n = wheel_read(self->fds[i], ev, ARRAY_SIZE(ev));

@@ -74,7 +74,7 @@ TEST(a_full_wheel)
 #define NEEDS_ROOT	"needs root to change users and limits"
 
 FIXTURE(user) {
-	long long wheels, timers, ring;
+	long long wheels, timers;
 	int mode;
 	bool changed;
 };
@@ -85,8 +85,6 @@ FIXTURE_SETUP(user)
 		return;
 	self->wheels = file_value(PARAMETERS "max_user_wheels", NULL);
 	self->timers = file_value(PARAMETERS "max_user_timers", NULL);
-	self->ring = file_value(PARAMETERS "max_user_ring", NULL);
-	ASSERT_LT(0, self->ring);
 	ASSERT_LT(0, self->wheels);
 	ASSERT_LT(0, self->timers);
 	self->mode = device_for_all();
@@ -101,7 +99,6 @@ FIXTURE_TEARDOWN(user)
 	chmod(DEVICE, self->mode);
 	write_file(PARAMETERS "max_user_wheels", "%lld", self->wheels);
 	write_file(PARAMETERS "max_user_timers", "%lld", self->timers);
-	write_file(PARAMETERS "max_user_ring", "%lld", self->ring);
 }
 
 static void open_up_to(int limit)
@@ -399,6 +396,23 @@ TEST_F(user, a_passed_wheel_counts_for_its_first_user)
 	ASSERT_EQ(0, child_result(pid));
 }
 
+/* The chunk that reaches the limit may exceed it. */
+TEST_F(user, a_limit_within_a_chunk)
+{
+	int fd = wheel_open(0);
+
+	if (!self->changed)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", CHUNK + 1));
+	EXPECT_EQ(0, arm_in(fd, 0, HOUR, 0));
+	EXPECT_EQ(0, arm_in(fd, CHUNK, HOUR, 0));
+	EXPECT_EQ(-EDQUOT, arm_in(fd, 2 * CHUNK, HOUR, 0));
+	ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%d", 2 * CHUNK + 1));
+	EXPECT_EQ(0, arm_in(fd, 2 * CHUNK, HOUR, 0));
+	close(fd);
+}
+
 /* Words take their timers' memory at setup: all, or nothing. */
 TEST_F(user, words_are_charged_by_setup)
 {
@@ -427,47 +441,6 @@ TEST_F(user, words_are_charged_by_setup)
 	close(fd);
 	EXPECT_EQ(0, arm_in(other, 1, HOUR, 0));
 	close(other);
-}
-
-/* Entries of event rings, over all of a user's wheels. */
-TEST_F(user, rings)
-{
-	struct twheel_setup s;
-	struct twheel_stats before, after;
-	int fds[3], ret, i;
-
-	if (!self->changed)
-		SKIP(return, NEEDS_ROOT);
-	ASSERT_EQ(0, write_file(PARAMETERS "max_user_ring", "1023"));
-	for (i = 0; i < 3; i++) {
-		fds[i] = wheel_open(0);
-		ASSERT_LE(0, fds[i]);
-		ASSERT_EQ(0, wheel_stats(fds[i], &before));
-		s = (struct twheel_setup){
-			.flags = TWHEEL_SETUP_WORDS, .capacity = CHUNK,
-			.delivery = TWHEEL_DELIVER_RING, .ring_entries = i ? 300 : 500,
-		};
-		ret = set_up(fds[i], &s);
-		if (ret == -EOPNOTSUPP)
-			SKIP(return, "this kernel has no ring");
-		/* They are rounded up to 512: the second finds 511 left. */
-		EXPECT_EQ(i ? -EDQUOT : 0, ret) TH_LOG("ring %d", i);
-		ASSERT_EQ(0, wheel_stats(fds[i], &after));
-		if (ret)
-			EXPECT_EQ(before.memory, after.memory);
-	}
-	/* Refused, they count for nothing; 256 are left. */
-	s = (struct twheel_setup){
-		.flags = TWHEEL_SETUP_WORDS, .capacity = CHUNK,
-		.delivery = TWHEEL_DELIVER_RING, .ring_entries = 1,
-	};
-	EXPECT_EQ(0, set_up(fds[1], &s));
-	s.ring_entries = 512;
-	EXPECT_EQ(-EDQUOT, set_up(fds[2], &s));
-	close(fds[0]);
-	EXPECT_EQ(0, set_up(fds[2], &s));
-	close(fds[1]);
-	close(fds[2]);
 }
 
 /*

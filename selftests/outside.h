@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of what outsiders found share: a page that holds up whoever
- * writes to it, and a thread that makes one call.  What a fixture can't make it
- * leaves to its tests to say: a skip in a fixture ends nothing.
+ * A page that holds up any write to it, and a thread that makes one call.  If a fixture can't
+ * make one, its tests skip: a skip in a fixture ends nothing.
  */
 #ifndef TWHEEL_OUTSIDE_H
 #define TWHEEL_OUTSIDE_H
@@ -15,10 +14,7 @@
 
 #define NO_USERFAULTFD	"this kernel has no userfaultfd, or not for us"
 
-/*
- * A page that is not there yet.  Who writes to it, also from within a call, waits
- * until the test lets the page be, or refuses it.
- */
+/* A page that is not there yet.  A write to it waits until the test maps the page or refuses it. */
 struct held {
 	int	fd;
 	void	*page;
@@ -138,38 +134,9 @@ static inline int call_read(struct caller *c)
 	return wheel_read(c->fd, c->memory, c->nr);
 }
 
-static inline int call_drain(struct caller *c)
-{
-	__u32 cursor = 0;
-
-	return wheel_list(c->fd, TWHEEL_IOC_DRAIN, c->memory, c->nr, &cursor);
-}
-
 static inline int call_poll(struct caller *c)
 {
 	return wheel_poll(c->fd, 3 * NEVER_MS);
-}
-
-/*
- * A wheel by the wall clock, which can be set.  Of its timers so many have been due since 1970,
- * and the first of them waits behind all others.
- */
-static inline int wall_wheel_open(struct shared *s, __u32 capacity, __u32 due)
-{
-	int ret;
-
-	*s = (struct shared){
-		.setup = {
-			.flags = TWHEEL_SETUP_CLOCK,
-			.clock = CLOCK_REALTIME,
-			.capacity = capacity,
-		},
-		.fd = wheel_open(0),
-	};
-	if (s->fd < 0)
-		return s->fd;
-	ret = shared_set_up(s) ?: shared_map(s);
-	return ret ?: arm_many(s->fd, due, 1, 0) ?: arm_at(s->fd, 0, 1, 0);
 }
 
 #endif /* TWHEEL_OUTSIDE_H */

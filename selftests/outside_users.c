@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What outsiders found of whose a wheel is: quotas of passed descriptors, wheels in
- * other namespaces, and memory that is given back.
+ * Whose a wheel is: quotas of passed descriptors, wheels in other namespaces, and what users do for
+ * one another.
  */
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
 #include "beside.h"
 #include "outside.h"
 
@@ -11,7 +14,7 @@
 /*
  * Quotas.
  */
-static const char * const limits[] = { "max_user_wheels", "max_user_timers", "max_user_ring" };
+static const char * const limits[] = { "max_user_wheels", "max_user_timers" };
 
 FIXTURE(quota) {
 	long long before[ARRAY_SIZE(limits)];
@@ -112,7 +115,7 @@ TEST_F(quota, words_of_a_passed_wheel_count_for_who_uses_it)
 	}
 	ASSERT_EQ(0, child_result(pid));
 	ASSERT_EQ(0, close(more.fd));
-	ASSERT_EQ(0, shared_open(&more, 2 * CHUNK, 0, 0));
+	ASSERT_EQ(0, shared_open(&more, 2 * CHUNK, 0));
 	shared_close(&more);
 	close(s.fd);
 }
@@ -152,7 +155,7 @@ static void look_at(int fd)
 	CHILD_CHECK(!wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &setup));
 	CHILD_CHECK(!wheel_stats(fd, &stats));
 	CHILD_CHECK(!wheel_get(fd, 0, &t));
-	CHILD_CHECK(!wheel_list(fd, TWHEEL_IOC_LIST, &t, 1, &cursor));
+	CHILD_CHECK(!wheel_list(fd, &t, 1, &cursor));
 	CHILD_CHECK(!wheel_poll(fd, 0));
 	CHILD_CHECK(wheel_read(fd, &ev, 1) == -EAGAIN);
 }
@@ -235,7 +238,7 @@ static int turn_of(const int *turn)
  */
 TEST_F(quota, who_sets_a_wheel_up_pays)
 {
-	enum { NR = 500 };
+	enum { NR = 200 };
 	struct twheel_setup setup = { .flags = TWHEEL_SETUP_WORDS, .capacity = 2 * CHUNK };
 	struct twheel_op op = { .id = TWHEEL_ID_ANY - 1, .deadline = 1 };
 	int own = wheel_open(0), fd[NR], i, *turn;
@@ -338,61 +341,47 @@ TEST_F(quota, setup_that_fails_gives_back_all)
 	close(s.fd);
 }
 
-static int set_up_ring(int fd, __u32 capacity, __u32 entries)
+static int use_words(int fd)
 {
-	struct shared s = {
-		.fd = fd,
-		.setup = {
-			.capacity	= capacity,
-			.delivery	= TWHEEL_DELIVER_RING,
-			.ring_entries	= entries,
-		},
-	};
+	struct twheel_setup s = { .flags = TWHEEL_SETUP_WORDS, .capacity = 4 * CHUNK };
 
-	return shared_set_up(&s);
+	return set_up(fd, &s);
 }
 
-TEST_F(quota, rings_count_and_come_back)
+/* What such a use by a user says. */
+static int use_by(uid_t uid, int (*use)(int fd), int fd)
 {
-	struct twheel_features f = {};
-	int a = wheel_open(0), b = wheel_open(0);
-	pid_t pid;
+	pid_t pid = fork();
+
+	if (!pid) {
+		be(uid);
+		_exit(-use(fd));
+	}
+	return -child_result(pid);
+}
+
+TEST_F(quota, a_first_use_that_fails_makes_nobody_the_owner)
+{
+	static int (*const use[])(int fd) = { use_arm, use_words };
+	int full, fd;
+	unsigned int i;
 
 	if (!self->made)
 		SKIP(return, "needs root to set limits");
-	ASSERT_LE(0, a);
-	ASSERT_LE(0, b);
-	ASSERT_EQ(0, wheel_ioctl(a, TWHEEL_IOC_FEATURES, &f));
-	EXPECT_EQ(self->before[2], f.max_user_ring);
-	ASSERT_EQ(0, set_limit("max_user_ring", 1024));
-	ASSERT_EQ(0, wheel_ioctl(a, TWHEEL_IOC_FEATURES, &f));
-	EXPECT_EQ(1024, f.max_user_ring);
-
-	EXPECT_EQ(-EDQUOT, set_up_ring(a, CHUNK, 2048));
-	EXPECT_EQ(0, set_up_ring(a, CHUNK, 1024));
-	EXPECT_EQ(-EBUSY, set_up_ring(a, CHUNK, 256));
-	EXPECT_EQ(-EDQUOT, set_up_ring(b, CHUNK, 256));
-	close(a);
-	/* The entries fit and the timers do not: these must not stay counted. */
 	ASSERT_EQ(0, set_limit("max_user_timers", CHUNK));
-	EXPECT_EQ(-EDQUOT, set_up_ring(b, 2 * CHUNK, 1024));
-	EXPECT_EQ(0, set_up_ring(b, CHUNK, 1024));
-	close(b);
-	/* For who sets it up, whoever has opened it. */
-	b = wheel_open(0);
-	ASSERT_LE(0, b);
-	pid = fork();
-	if (!pid) {
-		be(ALICE);
-		CHILD_CHECK(!set_up_ring(b, CHUNK, 1024));
-		_exit(0);
+	full = wheel_open(0);
+	ASSERT_LE(0, full);
+	ASSERT_EQ(0, use_by(ALICE, use_arm, full));
+	for (i = 0; i < ARRAY_SIZE(use); i++) {
+		fd = wheel_open(0);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(-EDQUOT, use_by(ALICE, use[i], fd))
+			TH_LOG("use %u", i);
+		EXPECT_EQ(0, use_by(BOB, use_arm, fd))
+			TH_LOG("use %u", i);
+		close(fd);
 	}
-	ASSERT_EQ(0, child_result(pid));
-	a = wheel_open(0);
-	ASSERT_LE(0, a);
-	EXPECT_EQ(0, set_up_ring(a, CHUNK, 1024));
-	close(a);
-	close(b);
+	close(full);
 }
 
 /* A user namespace does not make many users of one. */
@@ -572,324 +561,269 @@ TEST_F(timens, a_wheel_that_is_passed_out_tells_its_time)
 	close(fd);
 }
 
-TEST(clocks_that_are_the_same_everywhere_have_no_offset)
+TEST(the_wall_clock_has_no_offset)
 {
-	int fd = open_with_clock(CLOCK_REALTIME), tai = open_with_clock(CLOCK_TAI);
+	int fd = open_with_clock(CLOCK_REALTIME);
 	pid_t pid;
 
 	ASSERT_LE(0, fd);
-	ASSERT_LE(0, tai);
 	EXPECT_EQ(0, offset_of(fd, CLOCK_REALTIME));
-	EXPECT_EQ(0, offset_of(tai, CLOCK_TAI));
 	if (enter_timens(CLOCK_MONOTONIC, 1000) == INT64_MIN)
 		SKIP(return, "no time namespaces in this kernel");
 	pid = fork();
 	if (!pid) {
 		CHILD_CHECK(offset_of(fd, CLOCK_REALTIME) == 0);
-		CHILD_CHECK(offset_of(tai, CLOCK_TAI) == 0);
 		_exit(0);
 	}
 	ASSERT_EQ(0, child_result(pid));
 	close(fd);
-	close(tai);
 }
 
 /*
- * Memory that is given back.
+ * A first use, and a close, wait for no program of another user that gets no processor.
  */
-FIXTURE(trim) {
-	int fd;
-	struct held held;
-	bool made;
-	struct twheel_timer t;
-};
+#define IDLE		24
+#define HOGS		3
+#define TIMES		300
 
-FIXTURE_SETUP(trim)
+/* Another one of Alice's. */
+#define CAROL		1003
+
+#define LIMIT		1024
+
+/* Use a wheel for the first time, and close it. */
+static int use_once(int fd)
 {
-	self->made = held_open(&self->held);
-	self->fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
+	int ret = arm_in(fd, 1, HOUR, 0);
+
+	close(fd);
+	return ret;
 }
 
-FIXTURE_TEARDOWN(trim)
+/* How often this thread has slept, to wait for something. */
+static long sleeps(void)
 {
-	held_close(&self->held);
-	close(self->fd);
+	struct rusage usage;
+
+	CHILD_CHECK(!getrusage(RUSAGE_THREAD, &usage));
+	return usage.ru_nvcsw;
 }
 
-/* Bytes that were freed, or a negative errno. */
-static long long trim(int fd)
+/*
+ * Open all wheels, because devices of this sort share a lock of the kernel then; use them when told
+ * to, and tell how often that slept.
+ */
+static void be_victim(int ready, int begin, int result)
 {
-	struct twheel_trim t = { .freed = ~0ULL };
-	int ret = wheel_ioctl(fd, TWHEEL_IOC_TRIM, &t);
+	int wheel[TIMES], first = wheel_open(0);
+	long slept = 0, before;
+	char byte;
 
-	return ret ?: (long long)t.freed;
+	for (int i = 0; i < TIMES; i++) {
+		wheel[i] = wheel_open(0);
+		CHILD_CHECK(wheel[i] >= 0);
+	}
+	be(BOB);
+	CHILD_CHECK(!pin(0));
+	/* A user who is new needs memory, and that may sleep. */
+	CHILD_CHECK(!arm_in(first, 1, HOUR, 0));
+	child_ready(ready);
+	CHILD_CHECK(read(begin, &byte, 1) == 1);
+	for (int i = 0; i < TIMES; i++) {
+		sleep_until(now_ns() + 4 * MSEC);
+		before = sleeps();
+		CHILD_CHECK(!use_once(wheel[i]));
+		slept += sleeps() - before;
+	}
+	CHILD_CHECK(write(result, &slept, sizeof(slept)) == sizeof(slept));
+	_exit(0);
 }
 
-static __u64 memory(int fd)
+/*
+ * Have a wheel change hands between two of one's uids, again and again: it belongs to who uses it
+ * as long as that has failed.
+ */
+static void change_hands(void)
 {
-	struct twheel_stats s;
+	struct twheel_setup setup = {
+		.flags = TWHEEL_SETUP_WORDS, .words_nr = 2 * LIMIT, .capacity = 2 * LIMIT,
+	};
+	int fd = wheel_open(0);
 
-	return wheel_stats(fd, &s) ? 0 : s.memory;
-}
-
-static int cancel_many(int fd, __u32 nr)
-{
-	__u32 id;
-
-	for (id = 0; id < nr; id++)
-		if (wheel_cancel(fd, id) < 0)
-			return -1;
-	return 0;
-}
-
-TEST_F(trim, gives_memory_back)
-{
-	enum { NR = 64 * CHUNK };
-	__u64 empty, full;
-	long long freed;
-	int round;
-
-	EXPECT_EQ(0, trim(self->fd));
-	ASSERT_EQ(0, arm_in(self->fd, 0, HOUR, 0));
-	empty = memory(self->fd);
-	for (round = 0; round < 3; round++) {
-		ASSERT_EQ(0, arm_many(self->fd, NR, now_ns() + HOUR, 0));
-		full = memory(self->fd);
-		ASSERT_EQ(0, cancel_many(self->fd, NR));
-		/* Nothing goes by itself. */
-		EXPECT_EQ(full, memory(self->fd));
-		freed = trim(self->fd);
-		EXPECT_EQ(full - memory(self->fd), freed);
-		EXPECT_GE(empty, memory(self->fd));
-		EXPECT_EQ(0, trim(self->fd));
+	CHILD_CHECK(fd >= 0);
+	for (uid_t uid = ALICE;; uid = ALICE + CAROL - uid) {
+		CHILD_CHECK(!setresuid(uid, ALICE + CAROL - uid, -1));
+		CHILD_CHECK(set_up(fd, &setup) == -EDQUOT);
 	}
 }
 
-TEST_F(trim, keeps_what_is_armed_or_waits)
+/* Get a processor only when nobody else wants it. */
+static void be_idle(int cpu)
 {
-	struct twheel_event ev[2];
-	struct twheel_timer before[4], after[4];
-	__u64 deadline = now_ns() + 500 * MSEC;
+	struct sched_param none = {};
+
+	CHILD_CHECK(!pin(cpu));
+	CHILD_CHECK(!sched_setscheduler(0, SCHED_IDLE, &none));
+	change_hands();
+}
+
+static void be_hog(int cpu)
+{
+	CHILD_CHECK(!pin(cpu));
+	while (true)
+		;
+}
+
+TEST_F(quota, first_use_and_close_beside_programs_that_get_no_processor)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN), mode, ready, begin[2], result[2];
+	pid_t other[IDLE + HOGS], victim;
+	struct utsname name;
+	long slept;
+
+	if (!self->made)
+		SKIP(return, "needs root to be several users");
+	ASSERT_EQ(0, uname(&name));
+	if (strstr(name.version, "PREEMPT_RT"))
+		SKIP(return, "with PREEMPT_RT one sleeps for spinlocks of the kernel as well");
+	ASSERT_EQ(0, pipe(begin));
+	ASSERT_EQ(0, pipe(result));
+	victim = fork_beside(&ready);
+	ASSERT_LE(0, victim);
+	if (!victim)
+		be_victim(ready, begin[0], result[1]);
+	ASSERT_EQ(0, set_limit("max_user_timers", LIMIT));
+	mode = device_for_all();
+	ASSERT_LE(0, mode);
+	for (int i = 0; i < IDLE + HOGS; i++) {
+		other[i] = fork_beside(&ready);
+		ASSERT_LE(0, other[i]);
+		if (other[i])
+			continue;
+		CHILD_CHECK(!setresuid(ALICE, CAROL, CAROL));
+		CHILD_CHECK(!prctl(PR_SET_PDEATHSIG, SIGKILL));
+		child_ready(ready);
+		if (i < IDLE)
+			be_idle(i % cpus);
+		be_hog(cpus - 1);
+	}
+	ASSERT_EQ(1, write(begin[1], "", 1));
+	/* A wait for a program without a CPU never ends; 300 uses take seconds in KASAN. */
+	if (!(wheel_poll(result[0], 12 * NEVER_MS) & POLLIN) ||
+	    read(result[0], &slept, sizeof(slept)) != sizeof(slept))
+		slept = TIMES;
+	/* Hogs first: others need a processor to end. */
+	for (int i = IDLE + HOGS; i--;)
+		EXPECT_TRUE(child_end(other[i]));
+	EXPECT_EQ(0, child_result(victim));
+	chmod(DEVICE, mode);
+	EXPECT_EQ(0, slept);
+	for (int i = 0; i < 2; i++) {
+		close(begin[i]);
+		close(result[i]);
+	}
+}
+
+/*
+ * What softirq does for one user, and for one wheel.
+ */
+#define FAIR_WHEELS	3
+/* The most that softirq may do in a visit. */
+#define STEP		64
+/* All together more than softirq may handle while the test looks. */
+#define FAIR_TIMERS	12288
+
+struct fair {
+	int		fd[FAIR_WHEELS];
+	bool		clocks;
+	__u64		visits;
+	__u64		left;
+};
+
+static bool fair_look(struct fair *f)
+{
+	struct twheel_stats st;
 	unsigned int i;
 
-	ASSERT_EQ(0, arm_at(self->fd, 0, deadline, 10));
-	ASSERT_EQ(0, arm_at(self->fd, 2 * CHUNK, 1, 12));
-	ASSERT_EQ(1, wheel_read(self->fd, ev, 1));
-	ASSERT_EQ(0, arm_at(self->fd, CHUNK + 1, 1, 11));
-	ASSERT_EQ(0, arm_in(self->fd, 3 * CHUNK, HOUR, 13));
-	ASSERT_LE(0, wheel_cancel(self->fd, 3 * CHUNK));
-	ASSERT_EQ(0, arm_every(self->fd, 4 * CHUNK, now_ns() + HOUR, SEC, 3));
-	ASSERT_EQ(3, list_all(self->fd, TWHEEL_IOC_LIST, before, 4));
-	/* The chunks of the one that was read, and of the one that was cancelled. */
-	EXPECT_LT(0, trim(self->fd));
-	ASSERT_EQ(3, list_all(self->fd, TWHEEL_IOC_LIST, after, 4));
-	for (i = 0; i < 3; i++) {
-		after[i].remaining = before[i].remaining;
-		EXPECT_EQ(0, memcmp(&before[i], &after[i], sizeof(after[i])));
+	f->visits = 0;
+	f->left = 0;
+	for (i = 0; i < FAIR_WHEELS; i++) {
+		if (wheel_stats(f->fd[i], &st))
+			return false;
+		f->visits += st.interrupts;
+		f->left += st.pending;
 	}
-	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, 3 * CHUNK));
-	ASSERT_EQ(1, wheel_read(self->fd, ev, 2));
-	EXPECT_EQ(11, ev[0].cookie);
-	ASSERT_EQ(1, collect(self->fd, ev, 1));
-	EXPECT_EQ(10, ev[0].cookie);
-	EXPECT_LE(deadline, ev[0].fired);
+	return true;
 }
 
-TEST_F(trim, generations_go_on)
+/* In a child: timers that are cancelled by a store are work, and make no event. */
+static void fair_arm(struct fair *f, uid_t uid, __u64 start)
 {
-	struct twheel_op op;
-	__u32 last[2] = {}, i, id;
+	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME, CLOCK_REALTIME };
+	unsigned int i, id;
 
-	for (i = 0; i < 50; i++) {
-		for (id = 0; id < 2; id++) {
-			op = (struct twheel_op){ .deadline = now_ns() + HOUR, .id = 5 + id };
-			ASSERT_EQ(0, wheel_arm(self->fd, &op));
-			ASSERT_LT(last[id], op.generation);
-			if (i) {
-				/* A handle of the earlier arming. */
-				op = (struct twheel_op){
-					.id = 5 + id, .generation = last[id],
-				};
-				EXPECT_EQ(-ESTALE, wheel_arm(self->fd, &op));
-				EXPECT_EQ(-ESTALE,
-					  wheel_ioctl(self->fd, TWHEEL_IOC_CANCEL, &op));
-			}
-			ASSERT_EQ(0, wheel_get(self->fd, 5 + id, &self->t));
-			last[id] = self->t.generation;
-		}
-		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 5));
-		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 6));
-		ASSERT_LT(0, trim(self->fd));
-	}
-}
-
-TEST_F(trim, ids_are_found_again)
-{
-	enum { NR = 1000 };
-	struct twheel_setup setup = { .capacity = NR };
-	struct twheel_op op;
-	bool *seen = calloc(NR, sizeof(*seen));
-	unsigned int i, round;
-
-	ASSERT_EQ(0, set_up(self->fd, &setup));
-	for (round = 0; round < 4; round++) {
-		memset(seen, 0, NR * sizeof(*seen));
-		for (i = 0; i < NR; i++) {
-			op = (struct twheel_op){
-				.deadline = now_ns() + HOUR, .id = TWHEEL_ID_ANY,
-			};
-			ASSERT_EQ(0, wheel_arm(self->fd, &op))
-				TH_LOG("round %u, arm %u", round, i);
-			ASSERT_GT(NR, op.id);
-			ASSERT_FALSE(seen[op.id]);
-			seen[op.id] = true;
-		}
-		op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
-		EXPECT_EQ(-ENOSPC, wheel_arm(self->fd, &op));
-		/* All of them; or all but one in the middle, and then that one. */
-		for (i = 0; i < NR; i++)
-			if (round % 2 == 0 || i != NR / 2)
-				ASSERT_LE(0, wheel_cancel(self->fd, i));
-		ASSERT_LT(0, trim(self->fd));
-		ASSERT_LE(0, wheel_cancel(self->fd, NR / 2));
-	}
-	free(seen);
-}
-
-TEST_F(trim, leaves_words)
-{
-	__u64 deadline = now_ns() + HOUR;
-	struct twheel_event ev;
-	struct shared s;
-
-	ASSERT_EQ(0, shared_open(&s, 4 * CHUNK, 0, 0));
-	ASSERT_EQ(1, want(&s, 7, deadline));
-	ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(s.fd, 7));
-	EXPECT_EQ(0, trim(s.fd));
-	EXPECT_EQ(1, want(&s, 7, 1));
-	ASSERT_EQ(1, wheel_read(s.fd, &ev, 1));
-	EXPECT_EQ(7, ev.id);
-	EXPECT_EQ(0, trim(s.fd));
-	shared_close(&s);
-}
-
-TEST_F(trim, leaves_what_a_read_holds)
-{
-	struct twheel_event *ev = NULL;
-	struct caller reader = { .call = call_read, .fd = self->fd, .nr = 1 };
-
-	if (!self->made)
-		SKIP(return, NO_USERFAULTFD);
-	ev = self->held.page;
-	reader.memory = ev;
-	ASSERT_EQ(0, arm_at(self->fd, 7, 1, 77));
-	ASSERT_EQ(0, caller_start(&reader));
-	ASSERT_TRUE(held_wait(&self->held));
-	ASSERT_LE(0, trim(self->fd));
-	ASSERT_EQ(0, held_let(&self->held));
-	ASSERT_EQ(0, pthread_join(reader.thread, NULL));
-	ASSERT_EQ(1, reader.ret);
-	EXPECT_EQ(77, ev->cookie);
-	EXPECT_EQ(TWHEEL_STATE_DELIVERED, wheel_state(self->fd, 7));
-	EXPECT_LT(0, trim(self->fd));
-}
-
-TEST_F(trim, leaves_what_a_drain_has_to_put_back)
-{
-	struct caller drainer = { .call = call_drain, .fd = self->fd, .nr = 1 };
-	struct twheel_event ev = {};
-
-	if (!self->made)
-		SKIP(return, NO_USERFAULTFD);
-	drainer.memory = self->held.page;
-	ASSERT_EQ(0, arm_at(self->fd, 7, 1, 77));
-	ASSERT_EQ(0, caller_start(&drainer));
-	ASSERT_TRUE(held_wait(&self->held));
-	ASSERT_LE(0, trim(self->fd));
-	ASSERT_EQ(0, held_refuse(&self->held));
-	ASSERT_EQ(0, pthread_join(drainer.thread, NULL));
-	EXPECT_EQ(-EFAULT, drainer.ret);
-	ASSERT_EQ(1, collect(self->fd, &ev, 1));
-	EXPECT_EQ(77, ev.cookie);
-}
-
-TEST_F(quota, trimmed_timers_come_back)
-{
-	int a = wheel_open(0), b = wheel_open(0);
-
-	if (!self->made)
-		SKIP(return, "needs root to set limits");
-	ASSERT_LE(0, a);
-	ASSERT_LE(0, b);
-	ASSERT_EQ(0, set_limit("max_user_timers", 2 * CHUNK));
-	ASSERT_EQ(0, arm_chunk(a, 0));
-	ASSERT_EQ(0, arm_chunk(a, 1));
-	EXPECT_EQ(-EDQUOT, arm_chunk(b, 0));
-	ASSERT_LE(0, wheel_cancel(a, 0));
-	ASSERT_LE(0, wheel_cancel(a, CHUNK));
-	EXPECT_LT(0, trim(a));
-	EXPECT_EQ(0, arm_chunk(b, 0));
-	EXPECT_EQ(0, arm_chunk(b, 1));
-	EXPECT_EQ(-EDQUOT, arm_chunk(a, 0));
-	close(b);
-	EXPECT_EQ(0, arm_chunk(a, 0));
-	close(a);
-}
-
-/* While others arm, cancel and read. */
-struct trimmer {
-	pthread_t	thread;
-	int		fd;
-	unsigned int	some;
-	int		error;
-	bool		stop;
-};
-
-static void *trim_again(void *arg)
-{
-	struct trimmer *t = arg;
-	long long freed;
-
-	while (!__atomic_load_n(&t->stop, __ATOMIC_ACQUIRE)) {
-		freed = trim(t->fd);
-		if (freed < 0)
-			t->error = freed;
-		t->some += freed > 0;
-	}
-	return NULL;
-}
-
-TEST_F(trim, among_arms_loses_nothing)
-{
-	struct trimmer t = { .fd = self->fd };
-	__u64 end = now_ns() + 2 * SEC;
-	struct twheel_event ev;
-	struct twheel_op op;
-	__u32 seed = 1, i;
-
-	ASSERT_EQ(0, thread_start(&t.thread, trim_again, &t));
-	for (i = 0; now_ns() < end; i++) {
-		op = (struct twheel_op){
-			.deadline = i % 4 ? 1 : now_ns() + next_random(&seed) % MSEC,
-			.cookie = i,
-			.id = i % 8 == 7 ? TWHEEL_ID_ANY : next_random(&seed) % (8 * CHUNK),
+	be(uid);
+	for (i = 0; i < FAIR_WHEELS; i++) {
+		struct shared s = {
+			.fd = f->fd[i],
+			.setup = {
+				.flags = TWHEEL_SETUP_CLOCK,
+				.clock = f->clocks ? clocks[i] : CLOCK_MONOTONIC,
+				.capacity = FAIR_TIMERS,
+			},
 		};
-		ASSERT_EQ(0, wheel_arm(self->fd, &op));
-		if (i % 16 == 3) {
-			ASSERT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, op.id));
-			continue;
-		}
-		ASSERT_EQ(1, collect(self->fd, &ev, 1))
-			TH_LOG("round %u", i);
-		ASSERT_EQ(op.id, ev.id);
-		ASSERT_EQ(op.generation, ev.generation);
-		ASSERT_EQ(i, ev.cookie);
+
+		CHILD_CHECK(!shared_set_up(&s));
+		CHILD_CHECK(!shared_map(&s));
+		CHILD_CHECK(!arm_many(s.fd, FAIR_TIMERS, s.setup.now + (start - now_ns()), USEC));
+		for (id = 0; id < FAIR_TIMERS; id++)
+			cancel_by_store(&s, id);
 	}
-	__atomic_store_n(&t.stop, true, __ATOMIC_RELEASE);
-	ASSERT_EQ(0, pthread_join(t.thread, NULL));
-	EXPECT_EQ(0, t.error);
-	EXPECT_LT(0, t.some);
+	_exit(0);
+}
+
+TEST(wheels_of_three_clocks_are_turned_no_more_often_than_those_of_one)
+{
+	struct fair user[2] = { { .clocks = false }, { .clocks = true } }, before[2];
+	/* Late arms only mean that softirq is at work already. */
+	__u64 start = now_ns() + 2 * SEC;
+	unsigned int i, k;
+	pid_t pid[2];
+
+	if (getuid())
+		SKIP(return, "needs root to be other users");
+	ASSERT_EQ(0, pin(0));
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < FAIR_WHEELS; k++) {
+			user[i].fd[k] = wheel_open(0);
+			ASSERT_LE(0, user[i].fd[k]);
+		}
+		pid[i] = fork();
+		if (!pid[i])
+			fair_arm(&user[i], i ? BOB : ALICE, start);
+	}
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, child_result(pid[i]));
+	/* The timers are due one after the other, and all of them now. */
+	sleep_until(start + FAIR_TIMERS * USEC);
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(fair_look(&user[i]));
+		before[i] = user[i];
+	}
+	sleep_until(now_ns() + 200 * MSEC);
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(fair_look(&user[i]));
+		user[i].visits -= before[i].visits;
+		EXPECT_LT(0, user[i].visits);
+		/* Else there is nothing to compare. */
+		ASSERT_LT(0, user[i].left);
+	}
+	EXPECT_GE(2 * user[0].visits + STEP, user[1].visits);
+	EXPECT_GE(2 * (before[0].left - user[0].left) + STEP * FAIR_WHEELS,
+		  before[1].left - user[1].left);
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < FAIR_WHEELS; k++)
+			close(user[i].fd[k]);
 }
 
 TEST_HARNESS_MAIN

@@ -133,29 +133,13 @@ static inline int take_read(struct race *r)
 	return n;
 }
 
-static inline int take_ring(struct race *r)
-{
-	struct twheel_entry entry;
-	int ret;
-
-	if (!ring_take(&r->s, &entry))
-		return __atomic_load_n(&r->s.ring->waiting, __ATOMIC_ACQUIRE) ?
-		       wheel_submit(r->s.fd, NULL, 0, NULL) : -EAGAIN;
-	if (claim(&r->s, &entry, 0)) {
-		note(r, entry.id, entry.deadline);
-		return 1;
-	}
-	ret = want_looked_at(&r->s, entry.id, wanted(&r->s, entry.id));
-	return ret < 0 ? ret : 1;
-}
-
 static inline void *take_events(void *arg)
 {
 	struct race *r = arg;
-	int n;
 
 	while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
-		n = r->s.ring ? take_ring(r) : take_read(r);
+		int n = take_read(r);
+
 		if (n == -EAGAIN)
 			wheel_poll(r->s.fd, 1);
 		else if (n < 0)
@@ -189,9 +173,9 @@ static inline unsigned int times(const struct race *r, const struct arming *armi
 	return n;
 }
 
-static inline int race_open(struct race *r, __u32 ring_entries, __u64 seed)
+static inline int race_open(struct race *r, __u64 seed)
 {
-	int ret = shared_open(&r->s, 1024, ring_entries, TICK);
+	int ret = shared_open(&r->s, 1024, TICK);
 
 	if (ret)
 		return ret;
@@ -274,7 +258,6 @@ static inline void want_barely(struct shared *s, __u32 id, __u64 deadline)
 static inline void serve(struct shared *s, __u64 state, bool barely)
 {
 	struct twheel_event ev[64];
-	struct twheel_entry entry;
 	int nr = 0;
 
 	for (;;) {
@@ -285,13 +268,8 @@ static inline void serve(struct shared *s, __u64 state, bool barely)
 			want_barely(s, r % SERVED, deadline);
 		else
 			want(s, r % SERVED, deadline);
-		if (s->ring && ring_take(s, &entry)) {
-			if (entry.deadline > now_ns())
-				_exit(1);
-			claim(s, &entry, 0);
-		} else if (!s->ring && !(r >> 20 & 15)) {
+		if (!(r >> 20 & 15))
 			nr = wheel_read(s->fd, ev, 64);
-		}
 		for (; nr > 0; nr--)
 			if (ev[nr - 1].deadline > now_ns())
 				_exit(1);
@@ -303,7 +281,6 @@ static inline int adopt(const struct shared *s, __u32 ids)
 {
 	__u64 limit = now_ns() + NEVER_MS * MSEC;
 	struct twheel_event ev[64];
-	struct twheel_entry entry;
 	int left, ret;
 
 	/* It asks of each timer whether it is looked at. */
@@ -313,14 +290,7 @@ static inline int adopt(const struct shared *s, __u32 ids)
 			return ret;
 	}
 	do {
-		if (s->ring) {
-			wheel_submit(s->fd, NULL, 0, NULL);
-			while (ring_take(s, &entry))
-				if (!claim(s, &entry, 0))
-					want_looked_at(s, entry.id, wanted(s, entry.id));
-		} else {
-			wheel_read(s->fd, ev, 64);
-		}
+		wheel_read(s->fd, ev, 64);
 		left = 0;
 		for (__u32 id = 0; id < ids; id++)
 			left += !!wanted(s, id);

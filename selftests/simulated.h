@@ -18,14 +18,15 @@
 
 /*
  * What expiry.c gives a CPU.  An hrtimer is set no sooner than MIN_GAP from now, and it
- * is all wheels' on that CPU.  In a SPAN there are MAX_PASS tokens: a timer costs one, and
- * a visit to a wheel VISIT more.  RESERVE of them are for users who come later in the
- * span; of several wheels that one user has due, each gets TURN timers in a visit.
+ * is all wheels' on that CPU.  In a SPAN there are MAX_PASS tokens: a timer costs one, a
+ * visit to a wheel VISIT more, and a wake-up WAKE.  RESERVE of them are for users who come
+ * later in the span; of several wheels that one user has due, each gets TURN timers in a visit.
  */
 #define MIN_GAP		(10 * USEC)
 #define SPAN		(250 * USEC)
 #define MAX_PASS	64
 #define VISIT		2
+#define WAKE		1
 #define RESERVE		16
 #define TURN		4
 /* So many timers of one wheel, if no other is due. */
@@ -41,6 +42,9 @@ static void __attribute__((constructor)) need_simulated_time(void)
 		  name, sizeof(name));
 	if (strncmp(name, "time-travel", 11))
 		ksft_exit_skip("time is real here; simulated by: vm/run um\n");
+	/* By default they are for what a machine's memory holds. */
+	write_file(PARAMETERS "max_user_wheels", "4096");
+	write_file(PARAMETERS "max_user_timers", "%u", TWHEEL_MAX_CAPACITY);
 }
 
 /* What the wheel has to do, said in another way than the wheel does it. */

@@ -165,4 +165,53 @@ TEST_F(timens, a_wheel_keeps_the_time_it_was_opened_in)
 	ASSERT_EQ(0, child_result(pid));
 }
 
+/* A process whose children live where the clock shows about half of the host's time. */
+static bool enter_behind(clockid_t clock)
+{
+	__u64 half = clock_ns(clock) / 2;
+
+	/* The nanoseconds count forward, always. */
+	return !unshare(CLONE_NEWTIME) &&
+	       !write_file("/proc/self/timens_offsets", "%d -%llu %llu\n", clock,
+			   half / SEC + 1, SEC - half % SEC - 1);
+}
+
+TEST_F(timens, a_far_deadline_where_the_clock_is_behind_delays_nobody)
+{
+	int ready[2], fd = self->outside;
+	__u64 start;
+	char byte;
+	pid_t pid;
+
+	if (getuid())
+		SKIP(return, "needs root to be another user");
+	ASSERT_EQ(0, pin(0));
+	ASSERT_EQ(0, pipe(ready));
+	if (!enter_behind(variant->clock))
+		SKIP(return, "no time namespaces in this kernel");
+	pid = fork();
+	if (!pid) {
+		/* Alice's wheel has the time of where it was opened. */
+		int far = wheel_open(0);
+		struct twheel_setup s = { .flags = TWHEEL_SETUP_CLOCK, .clock = variant->clock };
+
+		CHILD_CHECK(far >= 0);
+		be(ALICE);
+		CHILD_CHECK(!set_up(far, &s));
+		CHILD_CHECK(!arm_at(far, 1, INT64_MAX - 100 * MSEC, 0));
+		CHILD_CHECK(write(ready[1], "", 1) == 1);
+		for (;;)
+			pause();
+	}
+	ASSERT_LT(0, pid);
+	close(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	start = now_ns();
+	ASSERT_EQ(0, arm_in(fd, 1, 50 * MSEC, 0));
+	EXPECT_TRUE(wheel_poll(fd, NEVER_MS) & POLLIN);
+	EXPECT_GE(SEC + LATE, now_ns() - start);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 TEST_HARNESS_MAIN

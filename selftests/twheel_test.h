@@ -364,9 +364,7 @@ static inline int arm_many(int fd, __u32 nr, __u64 deadline, __u64 step)
 }
 
 /* The number of timers written, or a negative errno. */
-static inline int wheel_list(int fd, unsigned long cmd,
-			     struct twheel_timer *timers, __u32 nr,
-			     __u32 *cursor)
+static inline int wheel_list(int fd, struct twheel_timer *timers, __u32 nr, __u32 *cursor)
 {
 	struct twheel_list l = {
 		.timers = (uintptr_t)timers,
@@ -374,7 +372,7 @@ static inline int wheel_list(int fd, unsigned long cmd,
 		.timer_size = sizeof(*timers),
 		.cursor = *cursor,
 	};
-	int ret = wheel_ioctl(fd, cmd, &l);
+	int ret = wheel_ioctl(fd, TWHEEL_IOC_LIST, &l);
 
 	if (!ret)
 		*cursor = l.cursor;
@@ -382,14 +380,13 @@ static inline int wheel_list(int fd, unsigned long cmd,
 }
 
 /* Until the end; the number of timers written, or a negative errno. */
-static inline int list_all(int fd, unsigned long cmd,
-			   struct twheel_timer *timers, __u32 nr)
+static inline int list_all(int fd, struct twheel_timer *timers, __u32 nr)
 {
 	__u32 cursor = 0, n = 0;
 	int ret;
 
 	while (n < nr) {
-		ret = wheel_list(fd, cmd, timers + n, nr - n, &cursor);
+		ret = wheel_list(fd, timers + n, nr - n, &cursor);
 		if (ret < 0)
 			return ret;
 		if (!ret)
@@ -536,7 +533,7 @@ static inline int snapshot_take(int fd, struct snapshot *s)
 	s->stats.cancels = st.cancels;
 	s->stats.fired = st.fired;
 	s->stats.delivered = st.delivered;
-	s->nr = list_all(fd, TWHEEL_IOC_LIST, s->timers, SNAPSHOT_MAX);
+	s->nr = list_all(fd, s->timers, SNAPSHOT_MAX);
 	for (i = 0; i < s->nr; i++) {
 		/* These follow the clock. */
 		s->timers[i].remaining = 0;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Words and the event ring: timers that are armed, moved and cancelled by a store.
+ * Words: timers that are armed, moved and cancelled by a store.
  */
 #include "words_test.h"
 
 #define CAPACITY	1024
-#define RING		256
 #define WORDS_SIZE	(CAPACITY * sizeof(struct twheel_word))
 #define PAGE		4096
 
@@ -15,7 +14,7 @@ FIXTURE(words) {
 
 FIXTURE_SETUP(words)
 {
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0, 0));
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
 }
 
 FIXTURE_TEARDOWN(words)
@@ -29,10 +28,8 @@ TEST_F(words, are_there)
 	__u32 id;
 
 	ASSERT_EQ(0, wheel_ioctl(self->s.fd, TWHEEL_IOC_FEATURES, &f));
-	EXPECT_EQ(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING,
-		  f.features & (TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING));
+	EXPECT_TRUE(f.features & TWHEEL_FEATURE_WORDS);
 	EXPECT_NE(0, self->s.setup.words_offset);
-	EXPECT_EQ(0, self->s.setup.ring_offset);
 	for (id = 0; id < CAPACITY; id++)
 		ASSERT_EQ(0, self->s.word[id].deadline | self->s.word[id].promise);
 }
@@ -61,9 +58,6 @@ TEST_F(words, refused_mappings)
 		EXPECT_EQ(bad[i].error, errno) TH_LOG("mapping %d", i);
 	}
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->s.fd, 0));
-	EXPECT_EQ(EINVAL, errno);
-	/* There is no ring. */
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->s.fd, 0x20000000));
 	EXPECT_EQ(EINVAL, errno);
 	/* Nor can they be made executable later, or longer. */
 	EXPECT_EQ(-1, mprotect(self->s.word, PAGE, PROT_READ | PROT_EXEC));
@@ -172,32 +166,23 @@ TEST_F(words, a_range_of_ids)
 	}
 }
 
-TEST_F(words, ranges_and_rings_that_make_no_sense)
+TEST_F(words, ranges_that_make_no_sense)
 {
-	static const struct {
-		struct twheel_setup setup;
-		int error;
-	} bad[] = {
-		{ { .words_first = CAPACITY }, ERANGE },
-		{ { .words_first = ~0U }, ERANGE },
-		{ { .words_nr = CAPACITY + 1 }, ERANGE },
-		{ { .words_first = 256, .words_nr = ~0U }, ERANGE },
-		{ { .ring_entries = 256 }, EINVAL },
-		/* An event counts by its word, so that each id needs one. */
-		{ { .delivery = TWHEEL_DELIVER_RING, .words_first = 256 }, EINVAL },
-		{ { .delivery = TWHEEL_DELIVER_RING, .words_nr = 256 }, EINVAL },
-		{ { .delivery = TWHEEL_DELIVER_RING, .ring_entries = TWHEEL_MAX_RING + 1 },
-		  ERANGE },
+	static const struct twheel_setup bad[] = {
+		{ .words_first = CAPACITY },
+		{ .words_first = ~0U },
+		{ .words_nr = CAPACITY + 1 },
+		{ .words_first = 256, .words_nr = ~0U },
 	};
 	int fd = wheel_open(O_NONBLOCK);
 	struct twheel_setup s;
 
 	ASSERT_LE(0, fd);
 	for (int i = 0; i < (int)ARRAY_SIZE(bad); i++) {
-		s = bad[i].setup;
+		s = bad[i];
 		s.flags = TWHEEL_SETUP_WORDS;
 		s.capacity = CAPACITY;
-		EXPECT_EQ(-bad[i].error, set_up(fd, &s)) TH_LOG("setup %d", i);
+		EXPECT_EQ(-ERANGE, set_up(fd, &s)) TH_LOG("setup %d", i);
 	}
 	/* None of these was the one setup that a wheel has. */
 	s = (struct twheel_setup){ .flags = TWHEEL_SETUP_WORDS };
@@ -205,27 +190,34 @@ TEST_F(words, ranges_and_rings_that_make_no_sense)
 	close(fd);
 }
 
-/* Who may only read the file may see what others store. */
-TEST_F(words, a_reader_maps_them_to_read)
+/* Nobody keeps a page of them beyond the life of the wheel. */
+TEST_F(words, can_not_be_pinned)
 {
-	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC);
-	struct twheel_setup s = { .flags = TWHEEL_SETUP_WORDS };
-	__u64 deadline = now_ns() + HOUR;
-	struct twheel_word *word;
+	struct iovec iov = { self->s.word, PAGE };
+	int ends[2];
 
+	ASSERT_EQ(0, pipe(ends));
+	EXPECT_EQ(-1, vmsplice(ends[1], &iov, 1, SPLICE_F_NONBLOCK));
+	EXPECT_EQ(EFAULT, errno);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* A store may arm or cancel a timer at any time, so the kernel does not know which ids are free. */
+TEST_F(words, leave_no_id_to_the_kernel)
+{
+	struct twheel_setup s = {
+		.flags = TWHEEL_SETUP_WORDS, .capacity = CAPACITY, .words_nr = 256,
+	};
+	struct twheel_op op = { .deadline = 1, .id = TWHEEL_ID_ANY };
+	int fd = wheel_open(O_NONBLOCK);
+
+	EXPECT_EQ(-EOPNOTSUPP, wheel_arm(self->s.fd, &op));
+	/* Nor those that have no word. */
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, set_up(fd, &s));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-				   s.words_offset));
-	EXPECT_EQ(EACCES, errno);
-	word = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, s.words_offset);
-	ASSERT_NE(MAP_FAILED, word);
-	ASSERT_EQ(0, arm_at(fd, 7, deadline, 0));
-	EXPECT_EQ(deadline, __atomic_load_n(&word[7].deadline, __ATOMIC_SEQ_CST));
-	EXPECT_NE(0, __atomic_load_n(&word[7].promise, __ATOMIC_SEQ_CST));
-	EXPECT_EQ(-1, mprotect(word, PAGE, PROT_READ | PROT_WRITE));
-	EXPECT_EQ(EACCES, errno);
-	munmap(word, PAGE);
+	op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
+	EXPECT_EQ(-EOPNOTSUPP, wheel_arm(fd, &op));
 	close(fd);
 }
 
@@ -447,7 +439,7 @@ TEST_F(words, periods_are_stored_by_the_read)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
 }
 
-TEST_F(words, listed_and_drained_as_stored)
+TEST_F(words, listed_as_stored)
 {
 	struct twheel_timer t[4];
 	__u64 deadline = now_ns() + HOUR;
@@ -457,15 +449,16 @@ TEST_F(words, listed_and_drained_as_stored)
 	ASSERT_EQ(1, want(&self->s, 900, deadline + 1));
 	ASSERT_EQ(1, want(&self->s, 5, deadline));
 	cancel_by_store(&self->s, 5);
-	ASSERT_EQ(2, list_all(self->s.fd, TWHEEL_IOC_LIST, t, 4));
+	ASSERT_EQ(2, list_all(self->s.fd, t, 4));
 	EXPECT_EQ(3, t[0].id);
 	EXPECT_EQ(deadline + 5, t[0].deadline);
 	EXPECT_EQ(900, t[1].id);
-	ASSERT_EQ(2, list_all(self->s.fd, TWHEEL_IOC_DRAIN, t, 4));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->s.fd, 3));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->s.fd, 900));
 	EXPECT_EQ(0, wanted(&self->s, 3));
 	EXPECT_EQ(0, promise(&self->s, 3));
 	EXPECT_EQ(0, promise(&self->s, 900));
-	EXPECT_EQ(0, list_all(self->s.fd, TWHEEL_IOC_LIST, t, 4));
+	EXPECT_EQ(0, list_all(self->s.fd, t, 4));
 }
 
 TEST_F(words, outlive_the_mapping)
@@ -538,195 +531,163 @@ TEST_F(words, any_number_may_stand_there)
 	ASSERT_EQ(due, collect(self->s.fd, ev, due));
 	ASSERT_EQ(1, collect(self->s.fd, ev, 1));
 	EXPECT_EQ(500, ev[0].id);
-	n = list_all(self->s.fd, TWHEEL_IOC_LIST, t, 16);
+	n = list_all(self->s.fd, t, 16);
 	EXPECT_EQ(nr - due, n);
 }
 
-FIXTURE(ring) {
+static void want_by_store(const struct shared *s, __u32 id, __u64 deadline)
+{
+	__atomic_store_n(&s->word[id].deadline, deadline, __ATOMIC_SEQ_CST);
+}
+
+/* A read that drops a stale event leaves the wheel queued for its timer. */
+static int stale_then_later(struct __test_metadata *_metadata, struct shared *s, __u32 trigger)
+{
+	struct epoll_event e = { .events = EPOLLIN | trigger };
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+	struct twheel_event ev[2];
+	__u64 later;
+
+	ASSERT_LE(0, ep);
+	ASSERT_EQ(0, epoll_ctl(ep, EPOLL_CTL_ADD, s->fd, &e));
+	ASSERT_EQ(1, want(s, 3, now_ns() + 20 * MSEC));
+	ASSERT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS));
+	/* Extended while its event waits, and long enough for the read to come before. */
+	later = now_ns() + SEC;
+	want_by_store(s, 3, later);
+	EXPECT_EQ(-EAGAIN, wheel_read(s->fd, ev, 1));
+	EXPECT_EQ(EPOLLIN, epoll_get(ep, NEVER_MS));
+	EXPECT_GE(later + SEC + LATE, now_ns());
+	ASSERT_EQ(1, wheel_read(s->fd, ev, 2));
+	EXPECT_EQ(3, ev[0].id);
+	EXPECT_EQ(later, ev[0].deadline);
+	EXPECT_LE(later, ev[0].fired);
+	return close(ep);
+}
+
+TEST_F(words, stale_then_later_is_an_edge)
+{
+	ASSERT_EQ(0, stale_then_later(_metadata, &self->s, EPOLLET));
+}
+
+TEST_F(words, stale_then_later_is_a_level)
+{
+	ASSERT_EQ(0, stale_then_later(_metadata, &self->s, 0));
+}
+
+/* Once without, and once with a poll in between, which looks as well. */
+TEST_F(words, stale_and_wanted_for_a_past_time_is_readable_at_once)
+{
+	const __u64 now = now_ns();
+	const __u64 deadlines[][2] = {
+		{ 80, 90 },
+		{ now - now / 2, now - now / 4 },
+		{ now - 3 * TWHEEL_DEFAULT_TICK, now - 2 * TWHEEL_DEFAULT_TICK },
+	};
+	struct twheel_event ev[2];
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(deadlines); i++) {
+		const __u64 *deadline = deadlines[i / 2];
+
+		want_by_store(&self->s, 2, deadline[0]);
+		ASSERT_EQ(0, arm_stored(&self->s, 2));
+		want_by_store(&self->s, 2, deadline[1]);
+		if (i % 2)
+			EXPECT_TRUE(wheel_poll(self->s.fd, 0) & POLLIN);
+		ASSERT_EQ(1, wheel_read(self->s.fd, ev, 2))
+			TH_LOG("round %u", i);
+		EXPECT_EQ(2, ev[0].id);
+		EXPECT_EQ(deadline[1], ev[0].deadline);
+		EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, ev, 2));
+	}
+}
+
+/*
+ * What a read has taken may turn out to be stale, and what is wanted instead may have passed as
+ * well: a read that has room for it does not leave that behind.
+ */
+TEST(a_read_leaves_nothing_behind_that_is_due)
+{
+	enum { NR = 20 };
+	struct twheel_event ev[2 * NR];
+	struct shared s;
+
+	ASSERT_EQ(0, shared_open(&s, 256, 0));
+	for (int i = 0; i < NR; i++)
+		ASSERT_EQ(0, arm_at(s.fd, i, now_ns() - 10 * MSEC, 0));
+	ASSERT_TRUE(wheel_poll(s.fd, NEVER_MS) & POLLIN);
+	/* Later than they were; it is this thread that consumes them. */
+	for (int i = 3; i < NR; i += 7)
+		__atomic_store_n(&s.word[i].deadline, now_ns() - 5 * MSEC, __ATOMIC_RELAXED);
+	EXPECT_EQ(NR, wheel_read(s.fd, ev, 2 * NR));
+	EXPECT_EQ(-EAGAIN, wheel_read(s.fd, ev, 2 * NR));
+	shared_close(&s);
+}
+
+/* A wall clock that is set back while an event waits, and forward again at the end. */
+FIXTURE(set_back) {
 	struct shared s;
 };
 
-FIXTURE_SETUP(ring)
+FIXTURE_VARIANT(set_back) {
+	bool words;
+};
+
+FIXTURE_VARIANT_ADD(set_back, words) { .words = true };
+FIXTURE_VARIANT_ADD(set_back, no_words) { .words = false };
+
+FIXTURE_SETUP(set_back)
 {
-	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, RING, 0));
+	if (getuid())
+		SKIP(return, "only root sets the clock");
+	memset(&self->s, 0, sizeof(self->s));
+	self->s.setup = (struct twheel_setup){
+		.flags = TWHEEL_SETUP_CLOCK,
+		.clock = CLOCK_REALTIME,
+		.capacity = 256,
+	};
+	self->s.fd = wheel_open(O_NONBLOCK);
+	ASSERT_LE(0, self->s.fd);
+	if (variant->words) {
+		ASSERT_EQ(0, shared_set_up(&self->s));
+		ASSERT_EQ(0, shared_map(&self->s));
+	} else {
+		ASSERT_EQ(0, set_up(self->s.fd, &self->s.setup));
+	}
 }
 
-FIXTURE_TEARDOWN(ring)
+FIXTURE_TEARDOWN(set_back)
 {
 	shared_close(&self->s);
 }
 
-TEST_F(ring, is_set_up)
+/* What has expired stays expired; armed again, the timer waits for its deadline. */
+TEST_F(set_back, expired_stays_expired_and_pending_waits)
 {
-	struct twheel_setup s = {};
-	struct twheel_event ev;
+	__u64 deadline = clock_ns(CLOCK_REALTIME) + 20 * MSEC;
+	int fd = self->s.fd, expired, read, armed, pending, early;
+	struct twheel_event ev = {};
 
-	ASSERT_EQ(0, wheel_ioctl(self->s.fd, TWHEEL_IOC_GET_SETUP, &s));
-	EXPECT_EQ(TWHEEL_DELIVER_RING, s.delivery);
-	EXPECT_EQ(RING, s.ring_entries);
-	EXPECT_EQ(RING, self->s.ring->entries);
-	EXPECT_EQ(0, self->s.ring->tail | self->s.ring->head | self->s.ring->waiting);
-	EXPECT_EQ(-EOPNOTSUPP, wheel_read(self->s.fd, &ev, 1));
-	EXPECT_EQ(-EOPNOTSUPP, arm_in(self->s.fd, TWHEEL_ID_ANY, HOUR, 0));
-	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
-}
-
-TEST_F(ring, has_what_came_due)
-{
-	__u64 deadline = now_ns() + 10 * MSEC;
-	struct twheel_entry entry;
-
-	ASSERT_EQ(1, want(&self->s, 7, deadline));
-	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_LE(deadline, now_ns());
-	EXPECT_EQ(7, entry.id);
-	EXPECT_EQ(deadline, entry.deadline);
-	EXPECT_EQ(TWHEEL_EVENT_LAST, entry.flags);
-	EXPECT_EQ(0, promise(&self->s, 7));
-	EXPECT_TRUE(claim(&self->s, &entry, 0));
-	EXPECT_FALSE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(0, ring_take(&self->s, &entry));
-	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
-}
-
-TEST_F(ring, an_entry_is_cancelled_by_a_store)
-{
-	struct twheel_entry entry;
-
-	ASSERT_EQ(1, want(&self->s, 7, 1));
-	cancel_by_store(&self->s, 7);
-	ASSERT_EQ(1, want(&self->s, 8, 1));
-	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->s.fd, 8));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_EQ(7, entry.id);
-	EXPECT_FALSE(claim(&self->s, &entry, 0));
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	EXPECT_FALSE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(0, ring_take(&self->s, &entry));
-}
-
-TEST_F(ring, full_and_flowing_on)
-{
-	__u64 deadline = now_ns() + 20 * MSEC;
-	unsigned int n = 0, limit = 2000;
-	bool seen[CAPACITY] = {};
-	struct twheel_entry entry;
-	__u32 id;
-
-	for (id = 0; id < CAPACITY; id++)
-		ASSERT_EQ(1, want(&self->s, id, deadline));
-	sleep_until(deadline + MSEC);
-	while (n < CAPACITY && limit) {
-		if (!ring_take(&self->s, &entry)) {
-			limit--;
-			/* Where there is nothing, all of it may wait in the wheel. */
-			if (!__atomic_load_n(&self->s.ring->waiting, __ATOMIC_ACQUIRE))
-				sleep_until(now_ns() + MSEC);
-			ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-			continue;
-		}
-		ASSERT_GT(CAPACITY, entry.id);
-		EXPECT_FALSE(seen[entry.id]);
-		seen[entry.id] = true;
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-		n++;
-	}
-	EXPECT_EQ(CAPACITY, n);
-	EXPECT_EQ(0, self->s.ring->waiting);
-	EXPECT_EQ(0, wheel_poll(self->s.fd, 0));
-}
-
-TEST_F(ring, filled_by_one_call)
-{
-	struct twheel_entry entry;
-	__u32 id, n;
-
-	for (id = 0; id < 2 * RING; id++)
-		ASSERT_EQ(1, want(&self->s, id, 1));
-	for (n = 0; ring_take(&self->s, &entry); n++)
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(RING, n);
-	/* In a storm it takes a few. */
-	do {
-		ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	} while (storm_usec && self->s.ring->tail != 2 * RING);
-	EXPECT_EQ(2 * RING, self->s.ring->tail);
-	EXPECT_EQ(0, self->s.ring->waiting);
-}
-
-TEST_F(ring, nothing_is_written_over)
-{
-	static const __u32 heads[] = { 1U << 31, RING + 1, ~0U, RING * 2 };
-	struct twheel_entry entry;
-	__u32 id, n;
-
-	for (id = 0; id < RING + 10; id++)
-		ASSERT_EQ(1, want(&self->s, id, 1));
-	EXPECT_EQ(RING, self->s.ring->tail);
-	EXPECT_EQ(10, self->s.ring->waiting);
-	/* A head that makes no sense is no room. */
-	for (n = 0; n < 4; n++) {
-		self->s.ring->head = heads[n];
-		ASSERT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-		EXPECT_EQ(RING, self->s.ring->tail);
-	}
-	self->s.ring->head = 0;
-	for (n = 0; ring_take(&self->s, &entry); n++) {
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-		EXPECT_EQ(0, wheel_submit(self->s.fd, NULL, 0, NULL));
-	}
-	EXPECT_EQ(RING + 10, n);
-}
-
-TEST_F(ring, periods_are_stored_by_the_consumer)
-{
-	__u64 start = now_ns() + 10 * MSEC, next = start;
-	struct twheel_entry entry;
-	int i, last = 0;
-
-	ASSERT_EQ(0, arm_every(self->s.fd, 7, start, 10 * MSEC, 50));
-	for (i = 0; i < 50 && !last; i++) {
-		__u32 overruns;
-
-		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
-		ASSERT_EQ(1, ring_take(&self->s, &entry));
-		EXPECT_EQ(next, entry.deadline);
-		EXPECT_LE(next, now_ns());
-		overruns = entry.overruns;
-		next = entry.deadline + (overruns + 1) * 10 * MSEC;
-		last = entry.flags & TWHEEL_EVENT_LAST;
-		EXPECT_TRUE(claim(&self->s, &entry, last ? 0 : next));
-		EXPECT_EQ(0, arm_counted(&self->s, 7, overruns + 1));
-	}
-	EXPECT_TRUE(last);
-	EXPECT_EQ(start + 50 * 10 * MSEC, next);
-}
-
-TEST_F(ring, is_adopted_with_what_was_not_taken)
-{
-	__u64 deadline = now_ns() + HOUR;
-	struct twheel_entry entry;
-	__u32 id;
-	int n;
-
-	/* One in the ring, one stored and not called for, one pending. */
-	ASSERT_EQ(1, want(&self->s, 1, 1));
-	__atomic_store_n(&self->s.word[2].deadline, 2, __ATOMIC_SEQ_CST);
-	ASSERT_EQ(1, want(&self->s, 3, deadline));
-	/* The entry is lost with who took it, and so was about to. */
-	ASSERT_EQ(1, ring_take(&self->s, &entry));
-	for (id = n = 0; id < CAPACITY; id++) {
-		if (wanted(&self->s, id) - 1 < promise(&self->s, id) - 1) {
-			ASSERT_EQ(0, arm_stored(&self->s, id));
-			n++;
-		}
-	}
-	EXPECT_EQ(2, n);
-	for (n = 0; ring_take(&self->s, &entry); n++)
-		EXPECT_TRUE(claim(&self->s, &entry, 0));
-	EXPECT_EQ(2, n);
-	EXPECT_EQ(deadline, wanted(&self->s, 3));
+	ASSERT_EQ(0, arm_at(fd, 7, deadline, 1));
+	ASSERT_TRUE(wheel_poll(fd, NEVER_MS) & POLLIN);
+	ASSERT_EQ(0, set_wall(deadline - 10 * SEC));
+	expired = wheel_state(fd, 7);
+	read = wheel_read(fd, &ev, 1);
+	armed = arm_at(fd, 7, deadline, 2);
+	pending = wheel_state(fd, 7);
+	early = wheel_read(fd, &ev, 1);
+	ASSERT_EQ(0, set_wall(deadline + MSEC));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, expired);
+	EXPECT_EQ(1, read);
+	EXPECT_EQ(1, ev.cookie);
+	EXPECT_LE(deadline, ev.fired);
+	EXPECT_EQ(0, armed);
+	EXPECT_EQ(TWHEEL_STATE_PENDING, pending);
+	EXPECT_EQ(-EAGAIN, early);
+	ASSERT_EQ(1, collect(fd, &ev, 1));
+	EXPECT_EQ(2, ev.cookie);
+	EXPECT_EQ(deadline, ev.deadline);
 }
 
 TEST_HARNESS_MAIN

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The daemon's side of words and ring, as docs/words.md has it and as plainly as
- * it can be written.
- */
+/* The daemon's side of the words, as docs/words.md describes it. */
 #ifndef TWHEEL_WORDS_TEST_H
 #define TWHEEL_WORDS_TEST_H
 
@@ -20,18 +17,11 @@ struct shared {
 	__u32			capacity;
 	struct twheel_setup	setup;
 	struct twheel_word	*word;
-	struct twheel_ring	*ring;
-	struct twheel_entry	*entry;
 };
 
 static inline size_t words_size(const struct shared *s)
 {
 	return s->capacity * sizeof(struct twheel_word);
-}
-
-static inline size_t ring_size(const struct shared *s)
-{
-	return TWHEEL_RING_HEADER + s->setup.ring_entries * sizeof(*s->entry);
 }
 
 /* Map all that a wheel shares; @s has its file and setup. */
@@ -40,16 +30,7 @@ static inline int shared_map(struct shared *s)
 	s->capacity = s->setup.capacity;
 	s->word = mmap(NULL, words_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
 		       s->setup.words_offset);
-	if (s->word == MAP_FAILED)
-		return -errno;
-	if (s->setup.delivery != TWHEEL_DELIVER_RING)
-		return 0;
-	s->ring = mmap(NULL, ring_size(s), PROT_READ | PROT_WRITE, MAP_SHARED, s->fd,
-		       s->setup.ring_offset);
-	if (s->ring == MAP_FAILED)
-		return -errno;
-	s->entry = (struct twheel_entry *)((char *)s->ring + TWHEEL_RING_HEADER);
-	return 0;
+	return s->word == MAP_FAILED ? -errno : 0;
 }
 
 /* Ask for words of all ids, in addition to what @s has for its setup. */
@@ -59,17 +40,13 @@ static inline int shared_set_up(struct shared *s)
 	return set_up(s->fd, &s->setup);
 }
 
-static inline int shared_open(struct shared *s, __u32 capacity, __u32 ring_entries, __u64 tick)
+static inline int shared_open(struct shared *s, __u32 capacity, __u64 tick)
 {
 	int ret;
 
 	memset(s, 0, sizeof(*s));
 	s->setup.capacity = capacity;
 	s->setup.tick = tick;
-	if (ring_entries) {
-		s->setup.delivery = TWHEEL_DELIVER_RING;
-		s->setup.ring_entries = ring_entries;
-	}
 	s->fd = wheel_open(O_NONBLOCK);
 	if (s->fd < 0)
 		return s->fd;
@@ -81,8 +58,6 @@ static inline void shared_close(struct shared *s)
 {
 	if (s->word)
 		munmap(s->word, words_size(s));
-	if (s->ring)
-		munmap(s->ring, ring_size(s));
 	close(s->fd);
 }
 
@@ -96,17 +71,12 @@ static inline __u64 wanted(const struct shared *s, __u32 id)
 	return __atomic_load_n(&s->word[id].deadline, __ATOMIC_SEQ_CST);
 }
 
-/* Arm by the word, and tell how many periods of a count were claimed. */
-static inline int arm_counted(const struct shared *s, __u32 id, __u32 periods)
-{
-	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id, .count = periods };
-
-	return wheel_arm(s->fd, &op);
-}
-
+/* Arm by the word. */
 static inline int arm_stored(const struct shared *s, __u32 id)
 {
-	return arm_counted(s, id, 0);
+	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
+
+	return wheel_arm(s->fd, &op);
 }
 
 /* Would the kernel look too late?  Returns 1 if it took a call, 0 if not. */
@@ -134,39 +104,6 @@ static inline int want(const struct shared *s, __u32 id, __u64 deadline)
 static inline void cancel_by_store(const struct shared *s, __u32 id)
 {
 	__atomic_store_n(&s->word[id].deadline, 0, __ATOMIC_RELAXED);
-}
-
-/* Take an entry from the ring: 1, or 0 if it is empty. */
-static inline int ring_take(const struct shared *s, struct twheel_entry *entry)
-{
-	__u32 head = s->ring->head;
-
-	if (head == __atomic_load_n(&s->ring->tail, __ATOMIC_ACQUIRE))
-		return 0;
-	*entry = s->entry[head & (s->setup.ring_entries - 1)];
-	__atomic_store_n(&s->ring->head, head + 1, __ATOMIC_RELEASE);
-	return 1;
-}
-
-/* Is the deadline to come again, because the wheel's clock was set back? */
-static inline bool to_come_again(const struct shared *s, __u64 deadline)
-{
-	const struct twheel_setup *setup = &s->setup;
-
-	return setup->flags & TWHEEL_SETUP_CLOCK &&
-	       (setup->clock == CLOCK_REALTIME || setup->clock == CLOCK_TAI) &&
-	       clock_ns(setup->clock) < deadline;
-}
-
-/* Does an event count? */
-static inline bool claim(const struct shared *s, const struct twheel_entry *entry, __u64 next)
-{
-	__u64 deadline = entry->deadline;
-
-	if (to_come_again(s, deadline))
-		return false;
-	return __atomic_compare_exchange_n(&s->word[entry->id].deadline, &deadline, next,
-					   false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 #endif /* TWHEEL_WORDS_TEST_H */

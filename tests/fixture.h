@@ -49,10 +49,10 @@ static inline void end_words(void)
 	wheel_destroy(&ts.wheel);
 }
 
-/* Arm by what is stored, and tell what was claimed of a count. */
-static inline void arm_stored(u32 id, u32 told)
+/* Arm by what is stored. */
+static inline void arm_stored(u32 id)
 {
-	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id, .count = told };
+	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
 
 	arm(&op);
 }
@@ -63,7 +63,7 @@ static inline void test_word(u32 id)
 	const struct twheel_word *word = word_of(&ts, id);
 
 	if (word_uncovered(word->deadline, word->promise))
-		arm_stored(id, 0);
+		arm_stored(id);
 }
 
 /* What a daemon does: an exchange, and a call if the promise does not cover it. */

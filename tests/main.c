@@ -34,7 +34,6 @@ int main(int argc, char **argv)
 	user_cases();
 	timers_ticks();
 	timers_cases();
-	lateness_cases();
 	kept_programs(argv[1]);
 	random_programs(ops, from);
 	printf("1..%u\n", tap_count);

@@ -32,7 +32,7 @@
 #define RULES_EVERY	32
 #define ALL_EVERY	256
 
-/* Reads and drains that are under way. */
+/* Reads that are under way. */
 #define FLIGHTS		4
 #define FLIGHT_MAX	80
 
@@ -42,11 +42,10 @@ struct step {
 };
 
 struct flight {
-	enum { LANDED, READ, DRAIN }	what;
-	unsigned int			nr;
-	u32				claim;
-	struct twheel_event		events[FLIGHT_MAX];
-	struct twheel_timer		records[FLIGHT_MAX];
+	bool			flies;
+	unsigned int		nr;
+	u32			claim;
+	struct twheel_event	events[FLIGHT_MAX];
 };
 
 static struct timers ts;
@@ -301,7 +300,7 @@ static const char *arm_at(const struct step *s, u32 id, u64 deadline)
 		memory = false;
 	if (id == TWHEEL_ID_ANY)
 		op.deadline = max(op.deadline, (u64)1);
-	if (s->how & 32 && op.deadline > now) {
+	if (s->how & 32 && op.deadline > now && !ts.settable) {
 		op.flags |= TWHEEL_ARM_RELATIVE;
 		op.deadline -= now;
 	}
@@ -445,17 +444,17 @@ static const char *get(const struct step *s)
 	return compare(id, generation);
 }
 
-/* List or drain from @cursor; writes to @records. */
-static const char *enumerate(u32 *cursor, bool drain, struct twheel_timer *records,
-			     unsigned int max, unsigned int *nr)
+/* List from @cursor. */
+static const char *enumerate(u32 *cursor, unsigned int max)
 {
+	struct twheel_timer records[FLIGHT_MAX];
 	u32 id = *cursor, from = *cursor;
+	unsigned int nr = timers_list(&ts, records, max, cursor, now);
 
-	*nr = timers_list(&ts, records, max, cursor, drain, now);
 	ref.now = now;
-	if (*nr > max || *cursor > ref.capacity || (*cursor <= from && from < ref.capacity))
+	if (nr > max || *cursor > ref.capacity || (*cursor <= from && from < ref.capacity))
 		return "a list goes nowhere";
-	for (unsigned int n = 0; n < *nr; n++) {
+	for (unsigned int n = 0; n < nr; n++) {
 		struct twheel_timer wanted;
 
 		while (id < *cursor && ref.timer[id].where != REF_PENDING &&
@@ -464,10 +463,7 @@ static const char *enumerate(u32 *cursor, bool drain, struct twheel_timer *recor
 		if (id >= *cursor)
 			return "a list has more than what is armed";
 		wanted = (struct twheel_timer){ .id = id };
-		if (drain)
-			wanted = ref_drain(&ref, id, now);
-		else
-			ref_get(&ref, &wanted, now);
+		ref_get(&ref, &wanted, now);
 		if (memcmp(&records[n], &wanted, sizeof(wanted)))
 			return "a list tells what is not so";
 		id++;
@@ -480,56 +476,22 @@ static const char *enumerate(u32 *cursor, bool drain, struct twheel_timer *recor
 
 static const char *list(const struct step *s)
 {
-	struct twheel_timer records[FLIGHT_MAX];
 	u32 cursor = s->how & 1 ? 0 : s->id;
 	const char *error = NULL;
-	unsigned int nr;
 
 	tell("list from %u\n", cursor);
 	while (!error && cursor < ref.capacity)
-		error = enumerate(&cursor, false, records, 1 + s->more % FLIGHT_MAX, &nr);
-	if (!error)
-		error = enumerate(&cursor, false, records, 1, &nr);
-	return error;
+		error = enumerate(&cursor, 1 + s->more % FLIGHT_MAX);
+	return error ? error : enumerate(&cursor, 1);
 }
 
-/* Give back the memory of timers that are idle; what is armed and held must stay. */
-static const char *trim(void)
-{
-	struct timers_trim walk = {};
-	u32 held = wheel_timers_held(&ts.wheel);
-
-	tell("memory is given back\n");
-	while (walk.id < ref.capacity) {
-		struct wheel_chunk chunk = timers_trim(&ts, &walk);
-		u32 from = walk.id - 1 - (walk.id - 1) % WHEEL_CHUNK_TIMERS;
-
-		if (!chunk.node)
-			continue;
-		wheel_chunk_free(chunk);
-		held -= WHEEL_CHUNK_TIMERS;
-		for (u32 id = from; id < walk.id; id++)
-			if (!ref_free(&ref.timer[id]))
-				return "memory of a timer in use is given back";
-		ref_trim(&ref, from, walk.id);
-	}
-	return held == wheel_timers_held(&ts.wheel) ? NULL : "memory is miscounted";
-}
-
-/* Read and drain: first they take, then they tell how it went */
+/* A read: first it takes, then it tells how it went */
 
 static const char *take_off(const struct step *s, struct flight *f)
 {
-	u32 cursor = s->id % ref.capacity;
 	unsigned int max = 1 + s->more % FLIGHT_MAX;
-	const char *error;
 
-	if (f->what == DRAIN) {
-		error = enumerate(&cursor, true, f->records, max, &f->nr);
-		f->claim = ts.claims;
-		tell("drain from %u, %u at the most: %u\n", s->id % ref.capacity, max, f->nr);
-		return error;
-	}
+	f->flies = true;
 	f->nr = timers_claim(&ts, f->events, max, now);
 	f->claim = ts.claims;
 	tell("read %u at the most: %u\n", max, f->nr);
@@ -552,28 +514,18 @@ static const char *take_off(const struct step *s, struct flight *f)
 /* The first @told have reached the caller, then there was a fault. */
 static void land(struct flight *f, unsigned int told)
 {
-	tell("\ta %s ends: %u of %u told\n", f->what == READ ? "read" : "drain", told, f->nr);
+	tell("\ta read ends: %u of %u told\n", told, f->nr);
 	filings += f->nr;
 	turn();
-	if (f->what == READ) {
-		timers_put_back(&ts, f->events + told, f->nr - told, f->claim);
-		/* Behind those that count is one that was armed or cancelled meanwhile. */
-		for (unsigned int done = 0; done < told; done++)
-			done += timers_commit(&ts, f->events + done, told - done, f->claim, now);
-		for (unsigned int n = f->nr; n-- > told;)
-			ref_put_back(&ref, &f->events[n]);
-		for (unsigned int n = 0; n < told; n++)
-			ref_commit(&ref, &f->events[n], now);
-	} else {
-		for (unsigned int done = 0; done < told; done++)
-			done += timers_drained(&ts, f->records + done, told - done, f->claim);
-		timers_undrain(&ts, f->records + told, f->nr - told, f->claim, now);
-		for (unsigned int n = 0; n < told; n++)
-			ref_drained(&ref, &f->records[n]);
-		for (unsigned int n = f->nr; n-- > told;)
-			ref_undrain(&ref, &f->records[n], now);
-	}
-	f->what = LANDED;
+	timers_put_back(&ts, f->events + told, f->nr - told, f->claim);
+	/* Behind those that count is one that was armed or cancelled meanwhile. */
+	for (unsigned int done = 0; done < told; done++)
+		done += timers_commit(&ts, f->events + done, told - done, f->claim, now);
+	for (unsigned int n = f->nr; n-- > told;)
+		ref_put_back(&ref, &f->events[n]);
+	for (unsigned int n = 0; n < told; n++)
+		ref_commit(&ref, &f->events[n], now);
+	f->flies = false;
 }
 
 static const char *fly(const struct step *s)
@@ -582,10 +534,8 @@ static const char *fly(const struct step *s)
 	bool whole = s->how & 1;
 	const char *error;
 
-	if (f->what == LANDED) {
-		f->what = s->how & 8 && !calm ? DRAIN : READ;
+	if (!f->flies) {
 		error = take_off(s, f);
-		/* Mostly a drain takes a few. */
 		if (error || s->how & 16)
 			return error;
 	}
@@ -594,22 +544,6 @@ static const char *fly(const struct step *s)
 }
 
 /* Time */
-
-/*
- * May a timer come due before its tick does?  If its deadline has come, and no other is due at
- * the same tick.
- */
-static bool may_be_soon(const struct ref_timer *t)
-{
-	unsigned int same = 0;
-
-	for (const struct ref_timer *other = ref.pending; other; other = other->next)
-		same += other->due == t->due;
-	/* Others that go round are in other slots. */
-	if (few_levels || ts.wheel.max_levels * ts.wheel.bits < 64)
-		same = 1;
-	return same == 1 && t->deadline <= now && t->due == now / ts.tick + 1;
-}
 
 /* Find what is due; the reference follows, if it was right. */
 static const char *advance(unsigned int budget)
@@ -630,7 +564,7 @@ static const char *advance(unsigned int budget)
 		tell("\t%u is due, at tick %llu\n", id, ull(t->due));
 		if (t->where != REF_PENDING)
 			return "a timer comes due that is not armed";
-		if (t->due > now / ts.tick && !may_be_soon(t))
+		if (t->due > now / ts.tick)
 			return "early";
 		if (t->due < tick && !crowded)
 			return "out of order";
@@ -743,8 +677,8 @@ static const char *keep_up(const struct step *s)
 }
 
 /*
- * The clock is set back. All wait for the same deadlines, also those whose events wait to be
- * read; the wheel may look once in vain for each.
+ * The clock is set back.  Pending timers wait for the same deadlines, and the wheel may look once
+ * in vain for each; what has expired stays expired.
  */
 static const char *set_back(const struct step *s)
 {
@@ -756,7 +690,7 @@ static const char *set_back(const struct step *s)
 	was_set_back += back;
 	now -= back;
 	done_at = WHEEL_NEVER;
-	filings += ref.stats.pending + ref.stats.expired;
+	filings += ref.stats.pending;
 	tell("the clock is set back by %llu: now %llu (tick %llu)\n", ull(back), ull(now),
 	     ull(now / ts.tick));
 	return NULL;
@@ -796,7 +730,7 @@ static const char *run_step(const struct step *s)
 		/* As it is now, or an enormous step. */
 		return pass_to(s, s->more % 16 ? now : later(now, span(s->time, 56)));
 	case 30:
-		return s->how >> 5 ? nonsense(s) : trim();
+		return nonsense(s);
 	default:
 		return s->how % 4 ? keep_up(s) : set_back(s);
 	}
@@ -852,10 +786,10 @@ static void start(const u8 *head)
 	was_set_back = 0;
 	done_at = WHEEL_NEVER;
 	memset(flights, 0, sizeof(flights));
-	ref_init(&ref, capacity, ts.tick);
 	timers_setup(&ts, capacity, head[PROGRAM_LEVELS] % 17,
 		     slots[head[PROGRAM_SLOTS] % ARRAY_SIZE(slots)], ts.tick, now);
 	ts.settable = head[PROGRAM_CALM] % 4 == 0 || head[PROGRAM_CALM] % 4 == 2;
+	ref_init(&ref, capacity, ts.tick, ts.settable);
 	tell("%u levels of %u slots, a tick of %llu ns, capacity %u, now %llu%s%s\n",
 	     ts.wheel.max_levels, 1U << ts.wheel.bits, ull(ts.tick), capacity, ull(now),
 	     calm ? ", calm" : "", ts.settable ? ", a clock that can be set" : "");
@@ -888,7 +822,7 @@ const char *program_run(const u8 *bytes, size_t size, bool tell)
 			error = check_step(at / PROGRAM_STEP);
 	}
 	for (unsigned int i = 0; i < FLIGHTS; i++)
-		if (!error && flights[i].what)
+		if (!error && flights[i].flies)
 			land(&flights[i], 0);
 	if (!error)
 		error = check_step(0);

@@ -89,11 +89,11 @@ static u64 add_times(u64 a, u64 b)
 
 /* States */
 
-void ref_init(struct reference *r, u32 capacity, u64 tick)
+void ref_init(struct reference *r, u32 capacity, u64 tick, bool settable)
 {
 	r->tick = tick;
 	r->now = 0;
-	r->trimmed = 0;
+	r->settable = settable;
 	r->capacity = capacity;
 	r->pending = NULL;
 	r->expired = NULL;
@@ -104,17 +104,14 @@ void ref_init(struct reference *r, u32 capacity, u64 tick)
 
 static enum twheel_state state_of(const struct reference *r, const struct ref_timer *t)
 {
-	/* Set back, the clock comes to the deadline once more. */
-	bool to_come = t->deadline > r->now;
-
 	switch (t->where) {
 	case REF_PENDING:
 		/* Also if nobody had the time to find it. */
 		return t->due <= r->now / r->tick ? TWHEEL_STATE_EXPIRED : TWHEEL_STATE_PENDING;
 	case REF_EXPIRED:
-		return to_come ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED;
 	case REF_HELD:
-		return to_come ? TWHEEL_STATE_PENDING : t->held_as;
+		/* Also if the clock was set back since. */
+		return TWHEEL_STATE_EXPIRED;
 	default:
 		return t->delivered ? TWHEEL_STATE_DELIVERED : TWHEEL_STATE_IDLE;
 	}
@@ -166,19 +163,22 @@ int ref_check_arm(const struct reference *r, const struct twheel_op *op)
 
 	if (op->flags >= 32)
 		return -EOPNOTSUPP;
-	/* Nobody maps words here. */
+	if (op->flags & TWHEEL_ARM_RELATIVE && r->settable)
+		return -EINVAL;
+	/* No timer has a word here. */
 	if (op->flags & TWHEEL_ARM_STORED) {
 		if (op->flags != TWHEEL_ARM_STORED || op->reserved || op->deadline ||
-		    op->interval || op->slack || op->cookie || (!op->count && op->generation))
+		    op->interval || op->slack || op->cookie || op->count || op->generation)
 			return -EINVAL;
-		return op->id >= r->capacity || op->count > TWHEEL_MAX_COUNT ? -ERANGE : 0;
+		return op->id >= r->capacity ? -ERANGE : 0;
 	}
 	if (op->reserved || (new && move) || (op->count && !op->interval) ||
 	    (any && (move || keep || op->generation || !op->deadline)) ||
 	    (keep && (op->interval || op->slack || op->cookie || op->count)))
 		return -EINVAL;
 	if ((!any && op->id >= r->capacity) || op->count > TWHEEL_MAX_COUNT ||
-	    op->interval > KTIME_MAX || op->slack > KTIME_MAX)
+	    op->interval > KTIME_MAX || op->slack > KTIME_MAX ||
+	    (op->flags & TWHEEL_ARM_RELATIVE && op->deadline > KTIME_MAX))
 		return -ERANGE;
 	return 0;
 }
@@ -212,7 +212,6 @@ int ref_arm(struct reference *r, struct twheel_op *op, u32 chosen, u64 now)
 
 	op->state = op->id == TWHEEL_ID_ANY ? TWHEEL_STATE_IDLE : state_of(r, t);
 	end(r, t, false);
-	t->generation = max(t->generation, r->trimmed);
 	t->generation = t->generation == ~0U ? 1 : t->generation + 1;
 	t->deadline = deadline;
 	if (!(op->flags & TWHEEL_ARM_KEEP)) {
@@ -272,20 +271,11 @@ int ref_get(const struct reference *r, struct twheel_timer *record, u64 now)
 	record->count = t->count;
 	record->cookie = t->cookie;
 	record->deadline = t->deadline;
-	record->remaining = t->deadline > now ? t->deadline - now : 0;
+	record->remaining = t->deadline > now ? t->deadline - now : 1;
 	record->interval = t->interval;
 	record->slack = t->slack * r->tick;
 	record->overruns = record->state == TWHEEL_STATE_EXPIRED ? overruns_of(t, now) : 0;
 	return 0;
-}
-
-/* Nothing is kept of these timers, which are not armed, but how many armings there were. */
-void ref_trim(struct reference *r, u32 from, u32 to)
-{
-	for (u32 id = from; id < to; id++) {
-		r->trimmed = max(r->trimmed, r->timer[id].generation);
-		r->timer[id] = (struct ref_timer){ .id = id };
-	}
 }
 
 /* Events */
@@ -306,7 +296,6 @@ struct twheel_event ref_claim(struct reference *r, u64 now)
 
 	take_out(r, t);
 	t->where = REF_HELD;
-	t->held_as = TWHEEL_STATE_EXPIRED;
 	return (struct twheel_event){
 		.id		= t->id,
 		.generation	= t->generation,
@@ -330,11 +319,6 @@ void ref_commit(struct reference *r, const struct twheel_event *event, u64 now)
 
 	if (!still_held(t, event->generation))
 		return;
-	/* The clock was set back to before it: it comes again. */
-	if (t->deadline > now) {
-		wait_for(r, t, now);
-		return;
-	}
 	r->stats.delivered++;
 	r->stats.overruns += event->overruns;
 	if (event->flags & TWHEEL_EVENT_LAST) {
@@ -355,42 +339,4 @@ void ref_put_back(struct reference *r, const struct twheel_event *event)
 
 	if (still_held(t, event->generation))
 		make_expired(r, t, true);
-}
-
-/* Drain: take an armed timer, and hand it over. */
-struct twheel_timer ref_drain(struct reference *r, u32 id, u64 now)
-{
-	struct twheel_timer record = { .id = id };
-
-	ref_get(r, &record, now);
-	if (record.state == TWHEEL_STATE_EXPIRED && r->timer[id].where == REF_PENDING) {
-		r->timer[id].fired = now;
-		r->stats.fired++;
-	}
-	take_out(r, &r->timer[id]);
-	r->timer[id].where = REF_HELD;
-	r->timer[id].held_as = record.state;
-	return record;
-}
-
-void ref_drained(struct reference *r, const struct twheel_timer *record)
-{
-	struct ref_timer *t = &r->timer[record->id];
-
-	if (!still_held(t, record->generation))
-		return;
-	end(r, t, false);
-	r->stats.cancels++;
-}
-
-void ref_undrain(struct reference *r, const struct twheel_timer *record, u64 now)
-{
-	struct ref_timer *t = &r->timer[record->id];
-
-	if (!still_held(t, record->generation))
-		return;
-	if (record->state == TWHEEL_STATE_EXPIRED)
-		make_expired(r, t, true);
-	else
-		wait_for(r, t, now);
 }

@@ -14,7 +14,6 @@ struct ref_timer {
 	struct ref_timer	*next;		/* in the list that it is in */
 	enum ref_where		where;
 	bool			delivered;	/* nowhere, because of a read */
-	enum twheel_state	held_as;	/* what it was when it was taken */
 	u32			id, generation, count;
 	u64			cookie, deadline, interval;
 	u64			slack;		/* ticks */
@@ -26,14 +25,14 @@ struct reference {
 	u64			tick;		/* ns */
 	u64			now;		/* ns, when it was asked last */
 	u32			capacity;
-	u32			trimmed;	/* highest generation that went with memory */
+	bool			settable;	/* the clock may be set */
 	struct ref_timer	*pending;	/* sorted by tick */
 	struct ref_timer	*expired;	/* in the order they are read */
 	struct twheel_stats	stats;
 	struct ref_timer	timer[REF_MAX_CAPACITY];
 };
 
-void ref_init(struct reference *r, u32 capacity, u64 tick);
+void ref_init(struct reference *r, u32 capacity, u64 tick, bool settable);
 bool ref_armed(const struct reference *r, const struct ref_timer *t);
 bool ref_free(const struct ref_timer *t);
 
@@ -43,14 +42,9 @@ int ref_arm(struct reference *r, struct twheel_op *op, u32 chosen, u64 now);
 int ref_cancel(struct reference *r, struct twheel_op *op);
 int ref_get(const struct reference *r, struct twheel_timer *record, u64 now);
 
-void ref_trim(struct reference *r, u32 from, u32 to);
 void ref_expire(struct reference *r, struct ref_timer *t, u64 now);
 struct twheel_event ref_claim(struct reference *r, u64 now);
 void ref_commit(struct reference *r, const struct twheel_event *event, u64 now);
 void ref_put_back(struct reference *r, const struct twheel_event *event);
-
-struct twheel_timer ref_drain(struct reference *r, u32 id, u64 now);
-void ref_drained(struct reference *r, const struct twheel_timer *record);
-void ref_undrain(struct reference *r, const struct twheel_timer *record, u64 now);
 
 #endif /* TWHEEL_TESTS_REFERENCE_H */

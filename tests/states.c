@@ -56,7 +56,7 @@ unsigned int tap_count, tap_failed;
  * @look: the owner changes ticks by stores, which the wheel learns when it asks
  * @grows: it begins with one level, and the others are added at any time
  * @step: of how many timers one step of the cascade is
- * @slow: not for each run of the tests, because it has more than STATES_MAX states
+ * @slow: not for each run of the tests; it may have more than STATES_MAX states
  * @arms: how many ticks from now timers are armed for; 0 ends all three
  * @stores: how many ticks after the one that a timer is filed for is stored, 1 more
  * @steps: by how many ticks the time goes on, 1 more; and always to wheel_next()
@@ -136,7 +136,7 @@ static size_t pending_size, pending_head, pending_tail;
 
 /* Operations */
 
-enum kind { ARM, STORE, UNLINK, TAKE, LONE, GROW, STEP, STEP_UNASKED, NR_KINDS };
+enum kind { ARM, STORE, UNLINK, TAKE, GROW, STEP, NR_KINDS };
 
 /*
  * struct op - one operation
@@ -187,11 +187,6 @@ static bool op_get(unsigned int number, struct op *op)
 		return true;
 	}
 	number--;
-	if (!number) {
-		op->kind = LONE;
-		return true;
-	}
-	number--;
 	if (shape->grows && !number) {
 		op->kind = GROW;
 		return true;
@@ -200,10 +195,6 @@ static bool op_get(unsigned int number, struct op *op)
 	op->budget = budgets[number % ARRAY_SIZE(budgets)];
 	number /= ARRAY_SIZE(budgets);
 	op->kind = STEP;
-	if (shape->look) {
-		op->kind = number % 2 ? STEP_UNASKED : STEP;
-		number /= 2;
-	}
 	nr = strlen((const char *)shape->steps);
 	op->ticks = number < nr ? shape->steps[number] - 1ULL : WHEEL_NEVER;
 	return number <= nr;
@@ -213,20 +204,19 @@ static void op_print(const struct op *op)
 {
 	static const char *const names[NR_KINDS] = {
 		[ARM] = "arm", [STORE] = "store", [UNLINK] = "unlink", [TAKE] = "take",
-		[LONE] = "take the lone timer", [GROW] = "another level",
-		[STEP] = "step", [STEP_UNASKED] = "step, none asked early",
+		[GROW] = "another level", [STEP] = "step",
 	};
 
 	printf("#   %s", names[op->kind]);
 	if (op->kind < TAKE)
 		printf(" timer %u", op->id);
-	if (op->kind == ARM || op->kind == STORE || op->kind >= STEP) {
+	if (op->kind == ARM || op->kind == STORE || op->kind == STEP) {
 		if (op->ticks != WHEEL_NEVER)
 			printf(" +%llu", (unsigned long long)op->ticks);
 		else
 			printf(op->kind == STORE ? " never" : " to wheel_next()");
 	}
-	if (op->kind >= STEP)
+	if (op->kind == STEP)
 		printf(", at most %u timers", op->budget);
 	printf("\n");
 }
@@ -293,32 +283,6 @@ static bool do_take(void)
 	return true;
 }
 
-static const char *do_lone(bool *done)
-{
-	u32 id = wheel_lone(&w);
-	u64 tick;
-
-	*done = id != WHEEL_NIL;
-	if (!*done)
-		return NULL;
-	tick = wheel_next(&w);
-	if (wheel_node(&w, id)->expiry < tick)
-		return "the lone timer is late";
-	if (!wheel_take_lone(&w, id))
-		return NULL;
-	if (!shape->look && ref.timer[id].due != tick)
-		return "a timer was taken that was moved later";
-	set_where(id, REF_NOWHERE);
-	/* Where timers go round, others of its tick are in other slots. */
-	if (w.nr_levels == 1)
-		return NULL;
-	for (u32 other = 0; other < shape->timers; other++)
-		if (wheel_where(wheel_node(&w, other)) == WHEEL_FILED &&
-		    wheel_node(&w, other)->expiry == tick)
-			return "the lone timer was not alone";
-	return wheel_next(&w) <= tick ? "a timer that is gone is to be looked after" : NULL;
-}
-
 static bool do_grow(void)
 {
 	if (w.nr_levels == shape->levels)
@@ -378,12 +342,6 @@ static const char *do_step(const struct op *op)
 		now += op->ticks;
 	else if (!wheel_heavy(&w) && wheel_next(&w) != WHEEL_NEVER)
 		now = max(now, wheel_next(&w));
-	/* What the owner has answered so far is no part of a state: both ways are tried. */
-	w.unasked = 0;
-	for (unsigned int l = 0; l < w.nr_levels; l++) {
-		w.level[l].asked = op->kind == STEP_UNASKED ? 128 : 0;
-		w.level[l].changed = 0;
-	}
 	done = wheel_advance(&w, now, now, op->budget);
 	if (done > op->budget)
 		return "a step has handled more than it may";
@@ -431,9 +389,6 @@ static const char *op_do(const struct op *op, bool *done)
 		break;
 	case TAKE:
 		*done = do_take();
-		break;
-	case LONE:
-		error = do_lone(done);
 		break;
 	case GROW:
 		*done = do_grow();

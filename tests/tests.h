@@ -8,7 +8,6 @@
 void user_cases(void);
 void timers_ticks(void);
 void timers_cases(void);
-void lateness_cases(void);
 void random_programs(unsigned long ops, u64 from);
 void kept_programs(const char *file);
 

@@ -26,6 +26,8 @@ struct arm {
 	uint64_t times;
 	uint64_t slack;
 	uint64_t cookie;
+	/* When the first timer was armed, by the wheel's clock. */
+	uint64_t start;
 	size_t nr;
 	/* By order of the command line; after arming sorted by id. */
 	struct twheel_op *ops;
@@ -39,7 +41,7 @@ static const struct argp_option argp_options[] = {
 	{ "times", KEY_TIMES, "N", 0, "with --every: expire N times, not for ever", 0 },
 	{ "slack", 's', "DURATION", 0, "may be this much late, to share a wake-up", 0 },
 	{ "cookie", 'c', "N", 0, "number that the events hand back", 0 },
-	{ "clock", KEY_CLOCK, "NAME", 0, "monotonic (default), boottime, realtime or tai", 0 },
+	{ "clock", KEY_CLOCK, "NAME", 0, "monotonic (default), boottime or realtime", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "how many ids the wheel has (65536)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
@@ -168,10 +170,8 @@ static void fill_ops(struct arm *arm)
 		struct twheel_op *op = &arm->ops[i];
 
 		op->opcode = TWHEEL_OP_ARM;
-		op->flags = TWHEEL_ARM_RELATIVE;
-		/* To the kernel 0 means never; whoever writes it here means now. */
-		if (!op->deadline)
-			op->deadline = 1;
+		/* Absolute: CLOCK_REALTIME takes no relative deadline. */
+		op->deadline += arm->start;
 		op->interval = arm->every;
 		op->count = arm->times;
 		op->slack = arm->slack;
@@ -180,7 +180,7 @@ static void fill_ops(struct arm *arm)
 	}
 }
 
-static void print_armed(const struct twheel_op *op)
+static void print_armed(const struct twheel_op *op, uint64_t start)
 {
 	struct json_object *line = json_new();
 
@@ -188,7 +188,7 @@ static void print_armed(const struct twheel_op *op)
 	json_number(line, "id", op->id);
 	json_number(line, "generation", op->generation);
 	json_number(line, "cookie", op->cookie);
-	json_number(line, "after_ns", op->deadline);
+	json_number(line, "after_ns", op->deadline - start);
 	json_number(line, "interval_ns", op->interval);
 	json_number(line, "count", op->count);
 	json_number(line, "slack_ns", op->slack);
@@ -213,10 +213,11 @@ static void arm_all(struct arm *arm, int wheel)
 	for (i = 0; i < done && !err; i++)
 		err = arm->ops[i].result;
 	if (err)
-		fail("arm %s: %s", duration_exact(text, arm->ops[i ? i - 1 : 0].deadline),
+		fail("arm %s: %s",
+		     duration_exact(text, arm->ops[i ? i - 1 : 0].deadline - arm->start),
 		     wheel_explain(err));
 	for (i = 0; i < arm->nr && arm->json; i++)
-		print_armed(&arm->ops[i]);
+		print_armed(&arm->ops[i], arm->start);
 	qsort(arm->ops, arm->nr, sizeof(*arm->ops), by_id);
 }
 
@@ -241,7 +242,7 @@ static void print_event(const struct twheel_event *event, const struct twheel_op
 					   duration_short(late, read_at - event->deadline),
 	       event->id, event->generation,
 	       (unsigned long long)event->overruns, (unsigned long long)event->cookie,
-	       duration_exact(timer, op->deadline));
+	       duration_exact(timer, op->deadline - start));
 }
 
 static void print_event_json(const struct twheel_event *event, uint64_t read_at)
@@ -262,7 +263,7 @@ static void print_event_json(const struct twheel_event *event, uint64_t read_at)
 }
 
 /* Returns how many of the timers have come to their end. */
-static size_t take_events(const struct arm *arm, int wheel, uint64_t start)
+static size_t take_events(const struct arm *arm, int wheel)
 {
 	struct twheel_event events[EVENTS];
 	const struct twheel_op *op;
@@ -287,7 +288,7 @@ static size_t take_events(const struct arm *arm, int wheel, uint64_t start)
 		if (arm->json)
 			print_event_json(&events[i], read_at);
 		else
-			print_event(&events[i], op, start, read_at);
+			print_event(&events[i], op, arm->start, read_at);
 		last += !!(events[i].flags & TWHEEL_EVENT_LAST);
 	}
 	output_check();
@@ -300,19 +301,18 @@ int verb_arm(int argc, char **argv)
 		.options = argp_options, .parser = parse, .args_doc = "DURATION...", .doc = doc,
 	};
 	struct arm arm = { .clock = CLOCK_MONOTONIC };
-	uint64_t start;
 	size_t left;
 	int wheel;
 
 	options_parse(&argp, argc, argv, 0, &arm);
 	check_ids(&arm);
 	wheel = open_wheel(&arm);
-	start = now(arm.clock);
+	arm.start = now(arm.clock);
 	arm_all(&arm, wheel);
 	if (!arm.json)
 		print_head(&arm);
 	for (left = arm.nr; left; )
-		left -= take_events(&arm, wheel, start);
+		left -= take_events(&arm, wheel);
 	close(wheel);
 	free(arm.ops);
 	return 0;

@@ -72,11 +72,6 @@ int wheel_get(int wheel, struct twheel_timer *timer)
 	return call(wheel, TWHEEL_IOC_GET, timer);
 }
 
-int wheel_where(int wheel, struct twheel_where *where)
-{
-	return call(wheel, TWHEEL_IOC_WHERE, where);
-}
-
 int wheel_submit(int wheel, struct twheel_op *ops, size_t nr, size_t *done)
 {
 	int err;
@@ -133,7 +128,7 @@ const char *wheel_explain(int err)
 	case EINVAL:
 		return "the kernel finds no meaning in this request: see --help";
 	case EOPNOTSUPP:
-		return "this kernel's twheel does not have that flag, clock or delivery";
+		return "this kernel's twheel does not have that flag or clock";
 	case ERANGE:
 		return "a number is out of its range (id, tick, shape, count): see twheel features";
 	case EOVERFLOW:
@@ -151,7 +146,7 @@ const char *wheel_explain(int err)
 	case ENOSPC:
 		return "every id of the wheel is in use: give it more --capacity";
 	case EDQUOT:
-		return "your user has no more wheels, timers or ring entries: see twheel doctor";
+		return "your user has no more wheels or timers: see twheel doctor";
 	case ENOMEM:
 		return "no memory, or the cgroup is at its limit";
 	case EINTR:

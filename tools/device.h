@@ -28,7 +28,6 @@ int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr);
 
 /* About the timer that is named there. */
 int wheel_get(int wheel, struct twheel_timer *timer);
-int wheel_where(int wheel, struct twheel_where *where);
 
 /*
  * Carry out all of @ops, in as many calls as it takes.  Returns 0 or what

@@ -26,14 +26,11 @@ static const struct name clocks[] = {
 	{ 1U << CLOCK_MONOTONIC, "monotonic" },
 	{ 1U << CLOCK_BOOTTIME, "boottime" },
 	{ 1U << CLOCK_REALTIME, "realtime" },
-	{ 1U << CLOCK_TAI, "tai" },
 	{ 0 }
 };
 
 static const struct name features_names[] = {
 	{ TWHEEL_FEATURE_WORDS, "words" },
-	{ TWHEEL_FEATURE_RING, "ring" },
-	{ TWHEEL_FEATURE_WHERE, "where" },
 	{ 0 }
 };
 
@@ -76,7 +73,6 @@ static void print_json(const struct twheel_features *features)
 	json_number(line, "max_batch", features->max_batch);
 	json_number(line, "max_user_timers", features->max_user_timers);
 	json_number(line, "max_user_wheels", features->max_user_wheels);
-	json_number(line, "max_user_ring", features->max_user_ring);
 	json_line(line);
 }
 
@@ -116,7 +112,6 @@ static void print_features(const struct twheel_features *features)
 	print_number("entries in one call", features->max_batch);
 	print_number("timers of one user", features->max_user_timers);
 	print_number("wheels of one user", features->max_user_wheels);
-	print_number("ring entries of one user", features->max_user_ring);
 }
 
 int verb_features(int argc, char **argv)

@@ -59,33 +59,7 @@ static void print_time(const char *what, uint64_t ns, const char *note)
 	output_row(what, ns ? duration_short(text, ns) : "-", note);
 }
 
-static void print_where(const struct twheel_where *where)
-{
-	char text[NUMBER_LEN];
-
-	switch (where->place) {
-	case TWHEEL_PLACE_SLOT:
-		snprintf(text, sizeof(text), "%u", where->level);
-		output_row("level", text, "");
-		snprintf(text, sizeof(text), "%u", where->slot);
-		output_row("slot", text, "its place in the ring of that level");
-		snprintf(text, sizeof(text), "%u", where->list);
-		output_row("list", text, "of the slot");
-		output_row("before it", number(text, where->before), "in that list");
-		return;
-	case TWHEEL_PLACE_DUE:
-		output_row("where", "due", "its event waits to be taken");
-		return;
-	case TWHEEL_PLACE_NONE:
-		output_row("where", "nowhere", "it is not in the wheel");
-		return;
-	default:
-		output_row("where", "unknown", "its list has changed meanwhile: try again");
-	}
-}
-
-static void print_timer(const struct twheel_timer *timer, const struct twheel_where *where,
-			uint64_t now)
+static void print_timer(const struct twheel_timer *timer)
 {
 	bool armed = timer->state == TWHEEL_STATE_PENDING || timer->state == TWHEEL_STATE_EXPIRED;
 	char text[NUMBER_LEN], left[TIMER_LEFT_LEN];
@@ -94,7 +68,8 @@ static void print_timer(const struct twheel_timer *timer, const struct twheel_wh
 	output_row("state", timer_state(timer), "");
 	output_row("generation", number(text, timer->generation), "of its last arming");
 	if (armed) {
-		print_time("remaining", timer->remaining, timer->remaining ? "" : "it is due");
+		print_time("remaining", timer_remaining(timer),
+			   timer_remaining(timer) ? "" : "it is due");
 		print_time("interval", timer->interval, "");
 		output_row("left", timer_left(left, timer), "expirations");
 		print_time("slack", timer->slack, "");
@@ -102,10 +77,6 @@ static void print_timer(const struct twheel_timer *timer, const struct twheel_wh
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)timer->cookie);
 		output_row("cookie", text, "");
 	}
-	print_where(where);
-	if (where->filed)
-		print_time("filed for", where->filed - (where->filed < now ? where->filed : now),
-			   "from now");
 }
 
 int verb_get(int argc, char **argv)
@@ -113,17 +84,14 @@ int verb_get(int argc, char **argv)
 	static const struct argp_child children[] = { { .argp = &target_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children, .args_doc = "ID",
-		.doc = "Tell all about one timer of a wheel, and where in the wheel it is."
-		       "\vWithout --pid or --fd: of the only wheel that is open.  It takes a call for "
-		       "each 64 timers that stand before it in its list.\n"
+		.doc = "Tell all about one timer of a wheel."
+		       "\vWithout --pid or --fd: of the only wheel that is open.\n"
 		       "\n"
 		       "Example: timer 0 of process 1234\n"
 		       "  twheel get --pid 1234 0",
 	};
 	struct get get = { .target = TARGET_OPTIONS_INIT };
 	struct twheel_timer timer = {};
-	struct twheel_setup setup;
-	struct twheel_where where;
 	struct target target;
 	int wheel, err;
 
@@ -132,19 +100,12 @@ int verb_get(int argc, char **argv)
 	wheel = target_open_or_fail(&target);
 	timer.id = get.id;
 	err = wheel_get(wheel, &timer);
-	if (!err)
-		err = wheel_get_setup(wheel, &setup);
 	if (err)
 		fail("timer %u: %s", get.id, wheel_explain(err));
-	timer_where(wheel, get.id, &where);
-	if (get.json) {
-		struct json_object *line = json_new();
-
-		timer_json(line, &timer, &where);
-		json_line(line);
-	} else {
-		print_timer(&timer, &where, setup.now);
-	}
+	if (get.json)
+		timer_json(&timer);
+	else
+		print_timer(&timer);
 	close(wheel);
 	return 0;
 }

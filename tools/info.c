@@ -29,8 +29,6 @@ static void set(struct info *info, const char *key, const char *value)
 		info->setup.slots = number;
 	} else if (!strcmp(key, "capacity")) {
 		info->setup.capacity = number;
-	} else if (!strcmp(key, "delivery")) {
-		info->setup.delivery = number;
 	} else if (!strcmp(key, "now-ns")) {
 		info->setup.now = number;
 	} else {

@@ -12,7 +12,7 @@
 /**
  * struct info - a wheel, as far as fdinfo tells of it
  * @number: of the wheel, whichever file descriptor leads to it; 0: the module is too old for that
- * @setup: its shape and its time; not words, ring and clock_offset
+ * @setup: its shape and its time; not words and clock_offset
  * @stats: its counters
  */
 struct info {

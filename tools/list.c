@@ -36,7 +36,6 @@ static const char * const keys[] = {
  * @limit: no more than that
  * @sort: by what
  * @reverse: the largest first
- * @where: also in which slot each is, which takes a call or more
  * @kept: timers to be sorted, before they are printed
  * @nr: how many
  * @size: for how many there is room
@@ -53,7 +52,6 @@ struct list {
 	uint64_t limit;
 	enum key sort;
 	bool reverse;
-	bool where;
 	struct twheel_timer *kept;
 	size_t nr;
 	size_t size;
@@ -70,7 +68,6 @@ enum {
 	KEY_LIMIT,
 	KEY_SORT,
 	KEY_REVERSE,
-	KEY_WHERE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -81,7 +78,6 @@ static const struct argp_option argp_options[] = {
 	{ "sort", KEY_SORT, "KEY", 0, "by id (default), remaining, cookie or overruns", 0 },
 	{ "reverse", KEY_REVERSE, NULL, 0, "the largest first", 0 },
 	{ "limit", KEY_LIMIT, "N", 0, "no more than N", 0 },
-	{ "where", KEY_WHERE, NULL, 0, "also in which slot of the wheel each is", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }
 };
@@ -146,9 +142,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LIMIT:
 		list->limit = option_number("--limit", arg, 1, UINT64_MAX);
 		return 0;
-	case KEY_WHERE:
-		list->where = true;
-		return 0;
 	case KEY_JSON:
 		list->json = true;
 		return 0;
@@ -157,14 +150,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void print_head(const struct list *list)
+static void print_head(void)
 {
-	printf("%s%8s  %10s  %-9s  %10s  %10s  %8s  %10s  %8s  %8s", colour(stdout, BOLD),
+	printf("%s%8s  %10s  %-9s  %10s  %10s  %8s  %10s  %8s  %8s%s\n", colour(stdout, BOLD),
 	       "ID", "GENERATION", "STATE", "REMAINING", "INTERVAL", "LEFT", "SLACK", "OVERRUNS",
-	       "COOKIE");
-	if (list->where)
-		printf("  %5s  %5s  %5s  %8s", "LEVEL", "SLOT", "LIST", "BEFORE");
-	printf("%s\n", colour(stdout, PLAIN));
+	       "COOKIE", colour(stdout, PLAIN));
 }
 
 /* "-" where a timer has none. */
@@ -173,29 +163,17 @@ static const char *or_none(char *buf, uint64_t ns)
 	return ns ? duration_short(buf, ns) : "-";
 }
 
-static void print_where(const struct twheel_where *where)
-{
-	if (where->place == TWHEEL_PLACE_SLOT)
-		printf("  %5u  %5u  %5u  %8u", where->level, where->slot, where->list,
-		       where->before);
-	else
-		printf("  %5s  %5s  %5s  %8s", "-", "-", "-", "-");
-}
-
-static void print_timer(const struct twheel_timer *timer, const struct twheel_where *where)
+static void print_timer(const struct twheel_timer *timer)
 {
 	char remaining[DURATION_LEN], interval[DURATION_LEN], slack[DURATION_LEN];
 	char left[TIMER_LEFT_LEN];
 
-	printf("%8u  %10u  %-9s  %10s  %10s  %8s  %10s  %8llu  %8llu", timer->id,
+	printf("%8u  %10u  %-9s  %10s  %10s  %8s  %10s  %8llu  %8llu\n", timer->id,
 	       timer->generation, timer_state(timer),
-	       duration_short(remaining, timer->remaining),
+	       duration_short(remaining, timer_remaining(timer)),
 	       or_none(interval, timer->interval), timer_left(left, timer),
 	       or_none(slack, timer->slack), (unsigned long long)timer->overruns,
 	       (unsigned long long)timer->cookie);
-	if (where)
-		print_where(where);
-	putchar('\n');
 }
 
 static bool is_wanted(const struct list *list, const struct twheel_timer *timer)
@@ -207,24 +185,14 @@ static bool is_wanted(const struct list *list, const struct twheel_timer *timer)
 
 static void print(struct list *list, const struct twheel_timer *timer)
 {
-	struct twheel_where at, *where = NULL;
-
-	if (list->where) {
-		timer_where(list->wheel, timer->id, &at);
-		where = &at;
-	}
 	if (timer->state == TWHEEL_STATE_EXPIRED)
 		list->expired++;
 	else
 		list->pending++;
-	if (list->json) {
-		struct json_object *line = json_new();
-
-		timer_json(line, timer, where);
-		json_print(line);
-	} else {
-		print_timer(timer, where);
-	}
+	if (list->json)
+		timer_json(timer);
+	else
+		print_timer(timer);
 }
 
 static bool is_full(const struct list *list)
@@ -316,8 +284,7 @@ int verb_list(int argc, char **argv)
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "List the armed timers of a wheel, pending and expired, by id."
 		       "\vWithout --pid or --fd: of the only wheel that is open.  With --sort and "
-		       "--limit all are looked at, and the first N printed.  --where takes a call for "
-		       "each 64 timers that stand before one in its list.\n"
+		       "--limit all are looked at, and the first N printed.\n"
 		       "\n"
 		       "Example: the ten timers of process 1234 that are due next\n"
 		       "  twheel list --pid 1234 --state pending --sort remaining --limit 10",
@@ -334,7 +301,7 @@ int verb_list(int argc, char **argv)
 	list.wheel = target_open_or_fail(&target);
 	output_bulk();
 	if (!list.json)
-		print_head(&list);
+		print_head();
 	print_all(&list);
 	if (!list.json)
 		printf("%s%s pending, %s expired%s\n", colour(stdout, DIM),

@@ -126,7 +126,5 @@ int option_clock(const char *option, const char *text)
 		return CLOCK_BOOTTIME;
 	if (!strcmp(text, "realtime"))
 		return CLOCK_REALTIME;
-	if (!strcmp(text, "tai"))
-		return CLOCK_TAI;
-	usage_error("%s %s: unknown clock: use monotonic, boottime, realtime or tai", option, text);
+	usage_error("%s %s: unknown clock: use monotonic, boottime or realtime", option, text);
 }

@@ -52,38 +52,14 @@ static const struct metric {
 	{ "pending_timers", "gauge", "Timers that are armed and not yet due.", AT(pending) },
 	{ "expired_timers", "gauge", "Timers that are due and whose events were not taken yet.",
 	  AT(expired) },
-	{ "ring_entries", "gauge", "Events in a ring that were not taken yet.", AT(in_ring) },
 	{ "memory_bytes", "gauge", "Kernel memory that the wheels hold.", AT(memory) },
 	{ "arms_total", "counter", "Timers armed and moved.", AT(arms) },
 	{ "cancels_total", "counter", "Timers cancelled.", AT(cancels) },
 	{ "fired_total", "counter", "Timers found due.", AT(fired) },
-	{ "delivered_total", "counter", "Events read, or written to a ring.", AT(delivered) },
+	{ "delivered_total", "counter", "Events that were read.", AT(delivered) },
 	{ "overruns_total", "counter", "Periods that came due while an event waited to be taken.",
 	  AT(overruns) },
-	{ "moves_total", "counter", "Timers moved down a level, or filed again.", AT(moves) },
-	{ "cascades_total", "counter", "Slots emptied into the levels below.", AT(cascades) },
 	{ "interrupts_total", "counter", "Turns of a wheel in softirq.", AT(interrupts) },
-	{ "idle_interrupts_total", "counter", "Turns in softirq that had nothing to tell.",
-	  AT(idle_interrupts) },
-	{ "steps_total", "counter", "Turns of a wheel in the time of callers.", AT(steps) },
-	{ "wakeups_total", "counter", "Times that readers and pollers were woken.", AT(wakeups) },
-	{ "storms_total", "counter",
-	  "Ticks at which more than 64 timers of a wheel came due and were found in time.",
-	  AT(storms) },
-}, maxima[] = {
-	{ "oldest_event_seconds", "gauge",
-	  "How long the event has waited that is read next; 0: none waits.", AT(oldest) },
-	{ "max_late_seconds", "gauge", "The latest that an event was found after its deadline.",
-	  AT(max_late) },
-	{ "max_unread_seconds", "gauge",
-	  "The longest that an event has waited to be read, or for room in a ring.",
-	  AT(max_unread) },
-}, histograms[] = {
-	{ "late_seconds", "histogram",
-	  "Events delivered, by how long after their deadlines they were found.", AT(late) },
-	{ "unread_seconds", "histogram",
-	  "Events delivered, by how long they had waited to be read, or for room in a ring.",
-	  AT(unread) },
 };
 
 static const uint64_t *from(const struct twheel_stats *stats, size_t offset)
@@ -126,20 +102,15 @@ static void add(struct group *group, const struct info *wheel)
 {
 	const struct twheel_stats *stats = &wheel->stats;
 	uint64_t next;
-	size_t i, j;
+	size_t i;
 
 	group->wheels++;
 	for (i = 0; i < ARRAY_SIZE(counts); i++)
 		*to(&group->sum, counts[i].offset) += *from(stats, counts[i].offset);
-	for (i = 0; i < ARRAY_SIZE(maxima); i++) {
-		if (*from(stats, maxima[i].offset) > *from(&group->sum, maxima[i].offset))
-			*to(&group->sum, maxima[i].offset) = *from(stats, maxima[i].offset);
-	}
-	for (i = 0; i < ARRAY_SIZE(histograms); i++) {
-		for (j = 0; j < TWHEEL_LATE_CLASSES; j++)
-			to(&group->sum, histograms[i].offset)[j] +=
-				from(stats, histograms[i].offset)[j];
-	}
+	if (stats->max_late > group->sum.max_late)
+		group->sum.max_late = stats->max_late;
+	for (i = 0; i < TWHEEL_LATE_CLASSES; i++)
+		group->sum.late[i] += stats->late[i];
 	if (!stats->next)
 		return;
 	next = stats->next > wheel->setup.now ? stats->next - wheel->setup.now : 0;
@@ -188,15 +159,14 @@ static void print_duration(FILE *file, const char *name, const struct group *gro
  * A bucket is told by the largest value in it, which is 1 ns less than the end of its class.  The
  * sum of all values nobody knows: without one, node_exporter would tell that it is 0.
  */
-static void print_histogram(FILE *file, const char *name, const struct group *group,
-			    const uint64_t *classes)
+static void print_histogram(FILE *file, const struct group *group)
 {
 	uint64_t sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < TWHEEL_LATE_CLASSES; i++) {
-		sum += classes[i];
-		print_name(file, name, "_bucket", group);
+		sum += group->sum.late[i];
+		print_name(file, "late_seconds", "_bucket", group);
 		fputs(",le=\"", file);
 		if (i < TWHEEL_LATE_CLASSES - 1)
 			print_seconds(file, lateness_end(i) - 1);
@@ -204,30 +174,10 @@ static void print_histogram(FILE *file, const char *name, const struct group *gr
 			fputs("+Inf", file);
 		fprintf(file, "\"} %llu\n", (unsigned long long)sum);
 	}
-	print_name(file, name, "_sum", group);
+	print_name(file, "late_seconds", "_sum", group);
 	fputs("} NaN\n", file);
-	print_name(file, name, "_count", group);
+	print_name(file, "late_seconds", "_count", group);
 	fprintf(file, "} %llu\n", (unsigned long long)sum);
-}
-
-static void print_metric(FILE *file, const struct metric *metric, const struct groups *groups)
-{
-	const struct group *group;
-	size_t i;
-
-	print_head(file, metric->name, metric->type, metric->help);
-	for (i = 0; i < groups->nr; i++) {
-		group = &groups->group[i];
-		if (!strcmp(metric->type, "histogram"))
-			print_histogram(file, metric->name, group,
-					from(&group->sum, metric->offset));
-		else if (strstr(metric->name, "_seconds"))
-			print_duration(file, metric->name, group,
-				       *from(&group->sum, metric->offset));
-		else
-			print_number(file, metric->name, group,
-				     *from(&group->sum, metric->offset));
-	}
 }
 
 static void print_wheels(FILE *file, const struct groups *groups)
@@ -246,20 +196,41 @@ static void print_wheels(FILE *file, const struct groups *groups)
 	}
 }
 
-static void print_all(FILE *file, const struct groups *groups, size_t denied)
+static void print_counts(FILE *file, const struct groups *groups)
+{
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		print_head(file, counts[i].name, counts[i].type, counts[i].help);
+		for (j = 0; j < groups->nr; j++)
+			print_number(file, counts[i].name, &groups->group[j],
+				     *from(&groups->group[j].sum, counts[i].offset));
+	}
+}
+
+static void print_lateness(FILE *file, const struct groups *groups)
 {
 	size_t i;
 
+	print_head(file, "max_late_seconds", "gauge",
+		   "The latest that an event was found after its deadline.");
+	for (i = 0; i < groups->nr; i++)
+		print_duration(file, "max_late_seconds", &groups->group[i],
+			       groups->group[i].sum.max_late);
+	print_head(file, "late_seconds", "histogram",
+		   "Events delivered, by how long after their deadlines they were found.");
+	for (i = 0; i < groups->nr; i++)
+		print_histogram(file, &groups->group[i]);
+}
+
+static void print_all(FILE *file, const struct groups *groups, size_t denied)
+{
 	print_head(file, "unseen_processes", "gauge",
 		   "Processes that could not be looked into: run this as root.");
 	fprintf(file, "twheel_unseen_processes %zu\n", denied);
 	print_wheels(file, groups);
-	for (i = 0; i < ARRAY_SIZE(counts); i++)
-		print_metric(file, &counts[i], groups);
-	for (i = 0; i < ARRAY_SIZE(maxima); i++)
-		print_metric(file, &maxima[i], groups);
-	for (i = 0; i < ARRAY_SIZE(histograms); i++)
-		print_metric(file, &histograms[i], groups);
+	print_counts(file, groups);
+	print_lateness(file, groups);
 }
 
 static size_t collect(struct groups *groups)

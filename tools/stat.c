@@ -80,23 +80,15 @@ static const char *clock_name(const struct twheel_setup *setup)
 		return "boottime";
 	case CLOCK_REALTIME:
 		return "realtime";
-	case CLOCK_TAI:
-		return "tai";
 	default:
 		snprintf(unknown, sizeof(unknown), "%u", clock);
 		return unknown;
 	}
 }
 
-static const char *delivery_name(const struct twheel_setup *setup)
-{
-	return setup->delivery == TWHEEL_DELIVER_RING ? "ring" : "read";
-}
-
 /* What fdinfo does not tell, whoever reaches the wheel knows. */
 static void add_rest(struct json_object *shape, const struct twheel_setup *setup)
 {
-	json_number(shape, "ring_entries", setup->ring_entries);
 	json_number(shape, "words_first", setup->words_first);
 	json_number(shape, "words_nr", setup->words_nr);
 	json_object_object_add(shape, "clock_offset_ns",
@@ -118,7 +110,6 @@ static void print_json(const struct target *target, const struct info *wheel, bo
 	json_number(shape, "levels", setup->levels);
 	json_number(shape, "slots", setup->slots);
 	json_number(shape, "capacity", setup->capacity);
-	json_text(shape, "delivery", delivery_name(setup));
 	json_number(shape, "now_ns", setup->now);
 	if (reached)
 		add_rest(shape, setup);
@@ -171,9 +162,6 @@ static void print_setup(const struct twheel_setup *setup)
 		   setup->levels ? "levels x slots" : "slots, as many levels as needed");
 	output_row("capacity", number(text, setup->capacity), "timers");
 	print_words(setup);
-	output_row("delivery", delivery_name(setup), "");
-	if (setup->delivery == TWHEEL_DELIVER_RING)
-		output_row("ring", number(text, setup->ring_entries), "entries");
 }
 
 /* For how long from now no timer is due, for sure; "-" if none is armed. */
@@ -188,25 +176,6 @@ static char *next_due(char *buf, const struct info *wheel)
 	return buf;
 }
 
-/* How long the event has waited that is read next; "-" if there is none. */
-static char *oldest(char *buf, const struct twheel_stats *stats)
-{
-	if (stats->oldest)
-		duration_short(buf, stats->oldest);
-	else
-		strcpy(buf, "-");
-	return buf;
-}
-
-static const char *note_of(const struct stats_field *field)
-{
-	if (!strcmp(field->name, "expired") && field->value)
-		return "the backlog";
-	if (!strcmp(field->name, "storms"))
-		return "ticks with more than 64 timers";
-	return "";
-}
-
 static void print_stats(const struct info *wheel)
 {
 	const struct twheel_stats *stats = &wheel->stats;
@@ -217,18 +186,13 @@ static void print_stats(const struct info *wheel)
 	head("timers");
 	for (i = 0; stats_field(stats, i, &field); i++) {
 		if (field.words)
-			output_row(field.words, number(value, field.value), note_of(&field));
+			output_row(field.words, number(value, field.value), "");
 		if (!strcmp(field.name, "pending"))
 			output_row("none due for", next_due(value, wheel), "");
-		if (!strcmp(field.name, "expired"))
-			output_row("of these the oldest", oldest(value, stats), "has waited");
 	}
 	head("found late, after their deadlines");
 	lateness_print(stats->late, stats->max_late);
-	head("waited unread, from then on");
-	lateness_print(stats->unread, stats->max_unread);
 	head("costs");
-	output_row("moves per timer fired", ratio(value, stats->moves, stats->fired), "");
 	output_row("interrupts per timer fired", ratio(value, stats->interrupts, stats->fired), "");
 	/* Below that it is the price of the empty wheel. */
 	if (stats->pending + stats->expired >= 1000)
@@ -267,23 +231,23 @@ static int stat_one(const struct stat_options *options)
 
 static void print_table_head(void)
 {
-	printf("%s%8s  %4s  %-16s  %10s  %10s  %12s  %9s  %9s  %6s  %9s%s\n",
+	printf("%s%8s  %4s  %-16s  %10s  %10s  %12s  %9s  %9s  %9s%s\n",
 	       colour(stdout, BOLD), "PID", "FD", "COMMAND", "PENDING", "EXPIRED", "FIRED", "NEXT",
-	       "MAX LATE", "STORMS", "MEMORY", colour(stdout, PLAIN));
+	       "MAX LATE", "MEMORY", colour(stdout, PLAIN));
 }
 
 static void print_wheel(const struct target *target, const struct info *wheel)
 {
 	const struct twheel_stats *stats = &wheel->stats;
-	char pending[NUMBER_LEN], expired[NUMBER_LEN], fired[NUMBER_LEN], storms[NUMBER_LEN];
+	char pending[NUMBER_LEN], expired[NUMBER_LEN], fired[NUMBER_LEN];
 	char next[DURATION_LEN], late[DURATION_LEN], memory[NUMBER_LEN];
 
-	printf("%8d  %4d  %-16s  %10s  %10s  %12s  %9s  %9s  %6s  %9s\n", target->pid,
+	printf("%8d  %4d  %-16s  %10s  %10s  %12s  %9s  %9s  %9s\n", target->pid,
 	       target->fd, target->comm, number(pending, stats->pending),
 	       number(expired, stats->expired), number(fired, stats->fired),
 	       next_due(next, wheel),
 	       lateness_events(stats->late) ? duration_short(late, stats->max_late) : "-",
-	       number(storms, stats->storms), bytes(memory, stats->memory));
+	       bytes(memory, stats->memory));
 }
 
 static int stat_all(const struct stat_options *options)
@@ -320,10 +284,9 @@ int verb_stat(int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "Tell all about a wheel; without --pid or --fd, which wheels are open."
-		       "\vFound late is what the kernel took, for a program that keeps up: of one that "
-		       "leaves 1,024 events unread it finds but 64 a second.  Waited unread is until a "
-		       "program has read its events, or they were written to its ring.  A wheel that "
-		       "several processes hold is told once.\n"
+		       "\vFound late is from a deadline until the kernel found the timer due.  "
+		       "While 1,024 events wait, only read and poll look for others.  A wheel "
+		       "that several processes hold is told once.\n"
 		       "\n"
 		       "Example: all about the wheel of process 1234\n"
 		       "  twheel stat --pid 1234",

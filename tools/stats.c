@@ -21,23 +21,10 @@ static const struct {
 	FIELD(fired, "fired", "fired"),
 	FIELD(delivered, "delivered", "delivered"),
 	FIELD(overruns, "overruns", "overruns"),
-	FIELD(moves, "moves", "moves down or filed again"),
-	FIELD(cascades, "cascades", "cascades"),
 	FIELD(interrupts, "interrupts", "interrupts"),
-	FIELD(idle_interrupts, "idle_interrupts", "  that had nothing to tell"),
-	FIELD(storms, "storms", "storms"),
-	FIELD(steps, "steps", "steps in the time of callers"),
-	FIELD(max_pass, "max_pass", "largest pass in softirq"),
-	FIELD(wakeups, "wakeups", "wake-ups"),
 	FIELD(memory, "memory", NULL),
 	FIELD(next, "next_ns", NULL),
-	FIELD(oldest, "oldest_ns", NULL),
-	FIELD(in_ring, "in_ring", "in the ring, not taken yet"),
 	FIELD(max_late, "max_late_ns", NULL),
-	FIELD(max_unread, "max_unread_ns", NULL),
-}, classes[] = {
-	FIELD(late, "late", NULL),
-	FIELD(unread, "unread", NULL),
 };
 
 bool stats_field(const struct twheel_stats *stats, size_t i, struct stats_field *field)
@@ -58,56 +45,34 @@ static bool is_key_of(const char *key, const char *name)
 	return !*key && !*name;
 }
 
-static void set(struct twheel_stats *stats, size_t offset, const char *value, size_t nr)
+void stats_set(struct twheel_stats *stats, const char *key, const char *value)
 {
-	char *end;
 	uint64_t number;
+	char *end;
+	size_t i;
 
-	for (; nr; nr--) {
-		number = strtoull(value, &end, 10);
-		memcpy((char *)stats + offset, &number, sizeof(number));
-		offset += sizeof(number);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (!is_key_of(key, fields[i].name))
+			continue;
+		number = strtoull(value, NULL, 10);
+		memcpy((char *)stats + fields[i].offset, &number, sizeof(number));
+	}
+	for (i = 0; i < TWHEEL_LATE_CLASSES && !strcmp(key, "late"); i++) {
+		stats->late[i] = strtoull(value, &end, 10);
 		value = end;
 	}
 }
 
-void stats_set(struct twheel_stats *stats, const char *key, const char *value)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (is_key_of(key, fields[i].name))
-			set(stats, fields[i].offset, value, 1);
-	}
-	for (i = 0; i < ARRAY_SIZE(classes); i++) {
-		if (is_key_of(key, classes[i].name))
-			set(stats, classes[i].offset, value, TWHEEL_LATE_CLASSES);
-	}
-}
-
-static struct json_object *json_classes(const struct twheel_stats *stats, size_t offset)
-{
-	struct json_object *array = json_object_new_array();
-	uint64_t value;
-	size_t i;
-
-	for (i = 0; i < TWHEEL_LATE_CLASSES; i++) {
-		memcpy(&value, (const char *)stats + offset + i * sizeof(value), sizeof(value));
-		json_object_array_add(array, json_object_new_uint64(value));
-	}
-	return array;
-}
-
 struct json_object *stats_json(const struct twheel_stats *stats)
 {
-	struct json_object *object = json_new();
+	struct json_object *object = json_new(), *late = json_object_new_array();
 	struct stats_field field;
 	size_t i;
 
 	for (i = 0; stats_field(stats, i, &field); i++)
 		json_number(object, field.name, field.value);
-	for (i = 0; i < ARRAY_SIZE(classes); i++)
-		json_object_object_add(object, classes[i].name,
-				       json_classes(stats, classes[i].offset));
+	for (i = 0; i < TWHEEL_LATE_CLASSES; i++)
+		json_object_array_add(late, json_object_new_uint64(stats->late[i]));
+	json_object_object_add(object, "late", late);
 	return object;
 }

@@ -183,7 +183,7 @@ has '"what":"expired","time_ns":450000000,' "sim --json"
 run twheel features
 has '^  clocks +monotonic, boottime' "features names the clocks"
 run twheel features --json
-has '^\{"abi":[0-9]+,"clocks":\["monotonic","boottime".*"max_user_wheels":[0-9]+,"max_user_ring":[0-9]+\}$' \
+has '^\{"abi":[0-9]+,"clocks":\["monotonic","boottime".*"max_user_wheels":[0-9]+\}$' \
 	"features --json"
 
 # --- arm ---
@@ -194,7 +194,7 @@ run twheel arm 150ms 50ms 0.1s
 result $? "arm prints events in the order of their deadlines"
 
 run twheel arm 0
-has ' 1ns$' "arm 0 is due at once"
+has ' 0$' "arm 0 is due at once"
 
 run twheel arm --json --id 7 --cookie 0xffffffffffffffff 20ms 10ms
 [ "$status" -eq 0 ] && [ "$(grep -c '^{"what":"[a-z]*",.*}$' "$dir/out")" -eq 4 ] &&
@@ -223,6 +223,9 @@ result $? "arm --every --times ends after the last"
 run twheel arm --clock boottime --tick 10ms --slack 20ms --capacity 100 30ms
 has ' 30ms$' "arm with a wheel of one's own making"
 
+run twheel arm --clock realtime 10ms
+has ' 10ms$' "arm by CLOCK_REALTIME"
+
 run twheel arm --id 70000 --capacity 70001 1ms
 has ' 70000 ' "arm --capacity makes room for larger ids"
 
@@ -237,8 +240,8 @@ run twheel stat --pid $holder
 [ "$status" -eq 0 ] && grep -Eq '^  tick +1ms$' "$dir/out" &&
 	grep -Eq '^  capacity +65,536 ' "$dir/out" && grep -Eq '^  pending +2$' "$dir/out" &&
 	grep -Eq '^  its time +[0-9.]+[a-z]' "$dir/out" && grep -Eq '^  words +none$' "$dir/out" &&
-	grep -Eq '^  storms +0 ' "$dir/out" && [ "$(grep -Ec '^  events +0$' "$dir/out")" -eq 2 ]
-result $? "stat --pid tells setup, counters and histograms"
+	grep -Eq '^  events +0$' "$dir/out"
+result $? "stat --pid tells setup, counters and how late events were found"
 # A level comes down before the timer is due.
 has '^  none due for +(1h|[0-9]+m)[0-9smh.]*$' "stat --pid tells for how long none is due"
 run twheel stat --pid $holder --json
@@ -275,19 +278,12 @@ run twheel list --pid $holder --json --sort remaining --limit 1
 result $? "list --sort --limit: the one that is due next"
 run twheel list --pid $holder --within 100m --state pending --periodic --id 0-4
 has '^1 pending, 0 expired$' "list --within --state --periodic --id"
-run twheel list --pid $holder --where
-[ "$status" -eq 0 ] && [ "$(grep -Ec '^ +[34] .* [1-9] +[0-9]+ +[0-7] +0$' "$dir/out")" -eq 2 ]
-result $? "list --where: each is the first of its list, in an upper level"
-run twheel list --pid $holder --where --json
-[ "$(grep -c '"where":{"place":"slot","level":[1-9],.*"before":0,"filed_ns":[1-9][0-9]*}}$' "$dir/out")" -eq 2 ]
-result $? "list --where --json"
 run twheel get --pid $holder 3
 [ "$status" -eq 0 ] && grep -Eq '^  state +pending$' "$dir/out" &&
-	grep -Eq '^  left +5  expirations$' "$dir/out" && grep -Eq '^  level +[1-9]$' "$dir/out" &&
-	grep -Eq '^  filed for +(2h|1h59m)' "$dir/out"
-result $? "get tells all about a timer, and where it is"
+	grep -Eq '^  left +5  expirations$' "$dir/out"
+result $? "get tells all about a timer"
 run twheel get --pid $holder 3 --json
-has '^\{"id":3,.*"where":\{"place":"slot",' "get --json"
+has '^\{"id":3,.*"overruns":0\}$' "get --json"
 run twheel get --pid $holder 9
 has '^  state +idle$' "get of a timer that is not armed"
 refused 1 'out of its range' twheel get --pid $holder 70000
@@ -361,9 +357,8 @@ until_ok counts $holder expired 1
 kill -CONT $holder
 until_ok counts $holder delivered 1
 run twheel stat --pid $holder
-[ "$(grep -Ec '^  events +1$' "$dir/out")" -eq 2 ] &&
-	[ "$(grep -Ec '^  less than .* 1  100.0 % #+$' "$dir/out")" -eq 2 ]
-result $? "stat --pid tells how late its event was found, and how long it waited"
+grep -Eq '^  events +1$' "$dir/out" && grep -Eq '^  less than .* 1  100.0 % #+$' "$dir/out"
+result $? "stat --pid tells how late its event was found"
 kill $holder
 wait $holder 2>/dev/null
 holder=

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What list and get tell of a timer. */
-#include <errno.h>
 #include <stdio.h>
 
-#include "array.h"
-#include "device.h"
 #include "output.h"
 #include "timer.h"
 
@@ -33,73 +30,19 @@ const char *timer_left(char *buf, const struct twheel_timer *timer)
 	return buf;
 }
 
-void timer_where(int wheel, __u32 id, struct twheel_where *where)
+void timer_json(const struct twheel_timer *timer)
 {
-	struct twheel_where front = {};
-	__u32 before = 0, calls = 0;
-	int err;
+	struct json_object *line = json_new();
 
-	/* A call passes 64 timers, and who moves timers all the time does not keep this busy. */
-	for (;; id = front.front) {
-		front = (struct twheel_where){ .id = id };
-		err = wheel_where(wheel, &front);
-		if (err == -ENOTTY)
-			fail("this module does not tell where a timer is: see twheel doctor");
-		if (err)
-			fail("where timer %u is: %s", id, wheel_explain(err));
-		if (!calls)
-			*where = front;
-		before += front.before;
-		if (front.place != TWHEEL_PLACE_BEHIND || ++calls > TWHEEL_MAX_CAPACITY / 64)
-			break;
-	}
-	if (!calls)
-		return;
-	/* Where the list was left meanwhile, nothing is known of its slot. */
-	where->place = front.place == TWHEEL_PLACE_SLOT ? TWHEEL_PLACE_SLOT : TWHEEL_PLACE_BEHIND;
-	where->level = front.level;
-	where->slot = front.slot;
-	where->list = front.list;
-	where->before = before;
-}
-
-static struct json_object *where_json(const struct twheel_where *where)
-{
-	static const char * const places[] = {
-		[TWHEEL_PLACE_NONE] = "none",
-		[TWHEEL_PLACE_SLOT] = "slot",
-		[TWHEEL_PLACE_BEHIND] = "unknown",
-		[TWHEEL_PLACE_DUE] = "due",
-	};
-	struct json_object *object = json_new();
-
-	/* A newer module may know other places. */
-	json_text(object, "place", places[where->place < ARRAY_SIZE(places) ? where->place :
-						  TWHEEL_PLACE_BEHIND]);
-	if (where->place == TWHEEL_PLACE_SLOT) {
-		json_number(object, "level", where->level);
-		json_number(object, "slot", where->slot);
-		json_number(object, "list", where->list);
-		json_number(object, "before", where->before);
-	}
-	if (where->filed)
-		json_number(object, "filed_ns", where->filed);
-	return object;
-}
-
-void timer_json(struct json_object *line, const struct twheel_timer *timer,
-		const struct twheel_where *where)
-{
 	json_number(line, "id", timer->id);
 	json_number(line, "generation", timer->generation);
 	json_text(line, "state", timer_state(timer));
 	json_number(line, "count", timer->count);
 	json_number(line, "cookie", timer->cookie);
 	json_number(line, "deadline_ns", timer->deadline);
-	json_number(line, "remaining_ns", timer->remaining);
+	json_number(line, "remaining_ns", timer_remaining(timer));
 	json_number(line, "interval_ns", timer->interval);
 	json_number(line, "slack_ns", timer->slack);
 	json_number(line, "overruns", timer->overruns);
-	if (where)
-		json_object_object_add(line, "where", where_json(where));
+	json_print(line);
 }

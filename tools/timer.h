@@ -3,24 +3,21 @@
 #ifndef TWHEEL_TIMER_H
 #define TWHEEL_TIMER_H
 
-#include <json-c/json.h>
 #include <linux/twheel.h>
 
 const char *timer_state(const struct twheel_timer *timer);
+
+/* ns until it is due; 0: it is.  The kernel says 1 then, because an arm for 0 means never. */
+static inline __u64 timer_remaining(const struct twheel_timer *timer)
+{
+	return timer->state == TWHEEL_STATE_EXPIRED ? 0 : timer->remaining;
+}
 
 /* How often it expires still: "for ever", a number, or "-"; @buf has room for TIMER_LEFT_LEN. */
 #define TIMER_LEFT_LEN	16
 const char *timer_left(char *buf, const struct twheel_timer *timer);
 
-/*
- * In which slot timer @id is, however many stand before it: @where->before counts all of them.  If
- * it or one that stands before it is moved meanwhile, what is told may be wrong.  Exits with one
- * line if the module does not tell.
- */
-void timer_where(int wheel, __u32 id, struct twheel_where *where);
-
-/* Add to @line all that is known; @where may be NULL. */
-void timer_json(struct json_object *line, const struct twheel_timer *timer,
-		const struct twheel_where *where);
+/* Print all that is known, a line. */
+void timer_json(const struct twheel_timer *timer);
 
 #endif

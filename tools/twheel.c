@@ -34,7 +34,7 @@ static const char doc[] =
 	"  arm DURATION...  arm timers and print each event as it comes\n"
 	"  watch            rates of a wheel, interval by interval\n"
 	"  list             the armed timers of a wheel\n"
-	"  get ID           all about one timer, and where in the wheel it is\n"
+	"  get ID           all about one timer\n"
 	"  stat             the wheels that are open; with --pid all about one\n"
 	"  features         what this kernel's twheel can do\n"
 	"  doctor           why twheel does not work here, and what to type\n"

@@ -113,29 +113,26 @@ static void print_json(const struct look *before, const struct look *after)
 	json_number(line, "cancels_per_s", RATE(cancels));
 	json_number(line, "fired_per_s", RATE(fired));
 	json_number(line, "delivered_per_s", RATE(delivered));
-	json_number(line, "moves_per_s", RATE(moves));
-	json_number(line, "cascades_per_s", RATE(cascades));
 	json_number(line, "interrupts_per_s", RATE(interrupts));
-	json_number(line, "idle_interrupts_per_s", RATE(idle_interrupts));
 	json_line(line);
 }
 
 static void print_head(void)
 {
-	printf("%s%10s %10s %10s %10s %10s %10s %12s %10s%s\n", colour(stdout, BOLD), "PENDING",
-	       "EXPIRED", "ARMS/s", "FIRED/s", "READ/s", "MOVES/s", "INTERRUPTS/s", "MEMORY",
+	printf("%s%10s %10s %10s %10s %10s %12s %10s%s\n", colour(stdout, BOLD), "PENDING",
+	       "EXPIRED", "ARMS/s", "FIRED/s", "READ/s", "INTERRUPTS/s", "MEMORY",
 	       colour(stdout, PLAIN));
 }
 
 static void print_line(const struct look *before, const struct look *after)
 {
-	char text[8][NUMBER_LEN];
+	char text[7][NUMBER_LEN];
 
-	printf("%10s %10s %10s %10s %10s %10s %12s %10s\n",
+	printf("%10s %10s %10s %10s %10s %12s %10s\n",
 	       number(text[0], after->stats.pending), number(text[1], after->stats.expired),
 	       number(text[2], RATE(arms)), number(text[3], RATE(fired)),
-	       number(text[4], RATE(delivered)), number(text[5], RATE(moves)),
-	       number(text[6], RATE(interrupts)), bytes(text[7], after->stats.memory));
+	       number(text[4], RATE(delivered)), number(text[5], RATE(interrupts)),
+	       bytes(text[6], after->stats.memory));
 }
 
 /* Wait for the next look; true if the process has ended meanwhile. */

@@ -10,7 +10,6 @@
 #define TICK	1000000U
 
 static struct timers *ts;
-static struct timers_lateness lateness;
 static struct twheel_op *ops;
 
 static noinline void loop_submit(void)
@@ -68,7 +67,6 @@ int main(void)
 	ts = host_alloc(sizeof(*ts));
 	ops = host_alloc(TIMERS * sizeof(*ops));
 	timers_setup(ts, TIMERS, 0, 64, TICK, START * TICK);
-	ts->lateness = &lateness;
 	if (!owner_add_chunks(&ts->wheel))
 		fail("no memory");
 	shuffle();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an event costs on its whole way, from its slot to the program that takes it: by read
- * and by the ring, with the module's own code and the library's, in one thread.  The way
- * into the kernel and the wake-up are not in it; bench/delivery has those.
+ * What an event costs on its whole way, from its slot to the program that takes it, with the
+ * module's own code and the library's, in one thread.  The way into the kernel and the wake-up
+ * are not in it; bench/delivery has those.
  */
 #include "../../lib/twheel.h"
 
@@ -10,7 +10,6 @@
 #include "loops.h"
 
 #define TIMERS		(1U << 20)
-#define RING		(1U << 14)
 #define TICK_SHIFT	20
 #define SPAN		300000U
 #define STEPS		10000U
@@ -18,11 +17,9 @@
 static const struct way {
 	const char	*name;
 	u32		flags;
-	u32		ring_entries;
 } ways[] = {
-	{ "by read",		 TWHEEL_OPEN_NO_WORDS, 0 },
-	{ "by read, with words", 0, 0 },
-	{ "by the ring",	 0, RING },
+	{ "without words", TWHEEL_OPEN_NO_WORDS },
+	{ "with words",	   0 },
 };
 
 static u64 clock_of(u32 ticks)
@@ -73,9 +70,7 @@ static int take_all(struct twheel *w, const char *part, const struct way *way)
 
 static int run_of_way(const char *part, const struct way *way, unsigned int run)
 {
-	struct twheel_options options = {
-		.size = sizeof(options), .flags = way->flags, .ring_entries = way->ring_entries,
-	};
+	struct twheel_options options = { .size = sizeof(options), .flags = way->flags };
 	struct work *work = host_alloc(TIMERS * sizeof(*work));
 	struct twheel *w = NULL;
 	int ret;

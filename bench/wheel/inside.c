@@ -8,15 +8,11 @@
 #include "inside.h"
 
 #define WORDS_OFFSET	(1ULL << 32)
-#define RING_OFFSET	(1ULL << 40)
 
 static struct timers *ts;
-static struct timers_lateness lateness;
-static struct ring ring;
 static struct twheel_setup shape;
-/* The words and the ring, each in one piece, as a program maps them. */
+/* In one piece, as a program maps them. */
 static struct twheel_word *words;
-static struct twheel_ring *header;
 static u64 clock_now;
 
 bool inside_start(u32 capacity, u64 now)
@@ -25,10 +21,8 @@ bool inside_start(u32 capacity, u64 now)
 	if (!ts)
 		return false;
 	clock_now = now;
-	ring = (struct ring){};
 	shape = (struct twheel_setup){ .capacity = capacity, .tick = 1U << 20 };
 	timers_setup(ts, capacity, 0, 64, shape.tick, now);
-	ts->lateness = &lateness;
 	return owner_add_chunks(&ts->wheel);
 }
 
@@ -42,22 +36,10 @@ u32 inside_armed(void)
 	return ts->wheel.filed + timers_expired(ts);
 }
 
-/* After a call: what it has found goes to the ring, as far as there is room. */
-static void deliver(void)
-{
-	if (ring.header)
-		ring_post(&ring, ts, clock_now, WHEEL_STEP);
-}
-
 void inside_turn(u64 now)
 {
-	unsigned int done;
-
 	clock_now = now;
-	do {
-		done = timers_advance(ts, now, WHEEL_STEP);
-		deliver();
-	} while (done == WHEEL_STEP);
+	owner_advance(ts, now);
 }
 
 static bool add_words(void)
@@ -75,29 +57,10 @@ static bool add_words(void)
 	return true;
 }
 
-static bool add_ring(void)
-{
-	ring.entries = shape.ring_entries;
-	header = host_alloc(ring_pages(&ring) * PAGE_SIZE);
-	ring.page = host_alloc(ring_pages(&ring) * sizeof(*ring.page));
-	if (!header || !ring.page)
-		return false;
-	for (u32 i = 0; i < ring_pages(&ring); i++)
-		ring.page[i] = (void *)((char *)header + i * PAGE_SIZE);
-	header->entries = shape.ring_entries;
-	ring.header = header;
-	shape.ring_offset = RING_OFFSET;
-	return true;
-}
-
 static int set_up(struct twheel_setup *asked)
 {
 	shape.flags = asked->flags & TWHEEL_SETUP_WORDS;
-	shape.delivery = asked->delivery;
-	shape.ring_entries = asked->ring_entries;
 	if (shape.flags && !add_words())
-		return -ENOMEM;
-	if (shape.ring_entries && !add_ring())
 		return -ENOMEM;
 	*asked = shape;
 	return 0;
@@ -115,8 +78,6 @@ static int submit(struct twheel_submit *call)
 		memcpy(from + done, ops, nr * sizeof(*ops));
 	}
 	call->done = call->nr;
-	timers_turn(ts, clock_now);
-	deliver();
 	return 0;
 }
 
@@ -140,14 +101,13 @@ int twheel_sys_timer(uint32_t clock)
 	return timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK);
 }
 
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+void twheel_sys_timer_set(int fd, uint64_t when)
 {
 	struct itimerspec spec = {
 		.it_value.tv_sec = when >= INT64_MAX ? 0 : when / NSEC_PER_SEC,
 		.it_value.tv_nsec = when >= INT64_MAX ? 0 : when % NSEC_PER_SEC + !when,
 	};
 
-	(void)clock;
 	timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
@@ -166,7 +126,7 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 	case TWHEEL_IOC_FEATURES:
 		*(struct twheel_features *)arg = (struct twheel_features){
 			.abi = TWHEEL_ABI,
-			.features = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING,
+			.features = TWHEEL_FEATURE_WORDS,
 		};
 		return 0;
 	case TWHEEL_IOC_SETUP:
@@ -206,14 +166,15 @@ int twheel_sys_poll(int fd, int64_t timeout)
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 {
 	(void)fd;
+	(void)offset;
 	(void)size;
-	*at = offset == RING_OFFSET ? (void *)header : (void *)words;
+	*at = words;
 	return 0;
 }
 
 void twheel_sys_unmap(void *at, size_t size)
 {
-	if (at != words && at != header)
+	if (at != words)
 		munmap(at, size);
 }
 

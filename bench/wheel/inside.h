@@ -24,7 +24,7 @@ void inside_clock(u64 now);
  */
 bool inside_start(u32 capacity, u64 now);
 
-/* What softirq does when its hrtimer fires: find what is due, and fill the ring. */
+/* What softirq does when its hrtimer fires: find what is due. */
 void inside_turn(u64 now);
 
 /* How many timers are armed, or have an event that nobody has been handed. */

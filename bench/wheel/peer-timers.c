@@ -9,7 +9,6 @@
 #define TICK_SHIFT	20
 
 static struct timers *ts;
-static struct timers_lateness lateness;
 
 static bool open_timers(u32 nr, u64 now)
 {
@@ -17,7 +16,6 @@ static bool open_timers(u32 nr, u64 now)
 	if (!ts)
 		return false;
 	timers_setup(ts, nr, 0, 64, 1ULL << TICK_SHIFT, now << TICK_SHIFT);
-	ts->lateness = &lateness;
 	if (owner_add_chunks(&ts->wheel))
 		return true;
 	wheel_destroy(&ts->wheel);

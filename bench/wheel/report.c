@@ -101,10 +101,6 @@ static void set_goals(void)
 	loop_goals("fallback");
 	hot_goal("re-arm, random", "timers");
 	hot_goal("re-arm by cancel and arm, random", "timers");
-	ratio("by the ring, beside a read",
-	      find("delivery", "native", "by the ring", "timers", 0),
-	      find("delivery", "native", "by read", "timers", 0), AT_MOST, 1);
-	set_goal(find("delivery", "native", "by the ring", "timers", 0), AT_MOST, 60);
 	for (size_t i = 0; i < COUNT(pass_parts) * COUNT(beds); i++) {
 		const char *part = pass_parts[i / COUNT(beds)], *bed = beds[i % COUNT(beds)];
 

@@ -37,13 +37,10 @@ type twheelSetup struct {
 	levels       uint32
 	slots        uint32
 	capacity     uint32
-	delivery     uint32
-	ring_entries uint32
 	reserved     uint32
 	words_first  uint32
 	words_nr     uint32
 	words_offset uint64
-	ring_offset  uint64
 	now          uint64
 	clock_offset int64
 }

@@ -11,7 +11,6 @@
  * are more.
  */
 #define TURN	64
-#define RING	4096
 
 struct wheel {
 	struct twheel	*timers;
@@ -46,7 +45,6 @@ int wheel_new(struct wheel **out, struct event_base *base, uint32_t capacity, wh
 	struct twheel_options options = {
 		.size = sizeof(options),
 		.capacity = capacity,
-		.ring_entries = RING,
 	};
 	struct wheel *wheel = calloc(1, sizeof(*wheel));
 	int ret = wheel ? twheel_open(&wheel->timers, &options) : -ENOMEM;

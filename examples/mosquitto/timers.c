@@ -29,7 +29,6 @@
 #define OFFLINE_MAX	(1U << 17)
 /* Descriptors that have timers, if there may be more. */
 #define SOCKETS_MAX	(1U << 20)
-#define RING		4096
 
 /*
  * Many are due at once when a network fails.  After so long of them the broker serves its
@@ -90,7 +89,7 @@ static uint32_t will_id(const struct will_delay_list *will)
 
 static void open_wheel(void)
 {
-	struct twheel_options options = { .size = sizeof(options), .ring_entries = RING };
+	struct twheel_options options = { .size = sizeof(options) };
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &nobody };
 	struct rlimit files;
 	int ret;

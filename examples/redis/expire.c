@@ -522,7 +522,6 @@ int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int ar
 		.clock = CLOCK_REALTIME,
 		.tick = 50 * MS,
 		.capacity = 1U << 20,
-		.ring_entries = 4096,
 	};
 	const char *missing = redis_find(ctx);
 

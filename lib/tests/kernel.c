@@ -15,7 +15,6 @@
 #define FIRST_ALARM	200
 
 #define WORDS_OFFSET	0x10000000ULL
-#define RING_OFFSET	0x20000000ULL
 
 /* Words come in pages of so many. */
 #define WORDS_UNIT	256U
@@ -47,12 +46,6 @@ struct wheel {
 	/* The ids of events that wait, oldest first. */
 	uint32_t		due[KERNEL_CAPACITY_MAX];
 	uint32_t		due_nr;
-	uint32_t		tail;
-	union {
-		struct twheel_ring	ring;
-		char			page[TWHEEL_RING_HEADER +
-					     KERNEL_RING_MAX * sizeof(struct twheel_entry)];
-	};
 };
 
 struct file {
@@ -177,58 +170,11 @@ static uint64_t overruns_of(const struct timer *t)
 	return t->count && passed >= t->count ? t->count - 1 : passed;
 }
 
-/* The next event does not count: drop it, and look again. */
-static bool drop_stale(struct wheel *wheel)
-{
-	uint32_t id = wheel->due[0];
-	uint64_t deadline = wanted(wheel, id);
-
-	/* Set back, the clock comes to the deadline once more. */
-	if (deadline == wheel->timer[id].tag && deadline <= kernel_now())
-		return false;
-	unqueue(wheel, id);
-	arm_stored(wheel, id);
-	return true;
-}
-
-static void post(struct wheel *wheel)
-{
-	struct twheel_entry *entries = (void *)(wheel->page + TWHEEL_RING_HEADER);
-	uint32_t head = __atomic_load_n(&wheel->ring.head, __ATOMIC_ACQUIRE);
-	uint32_t size = wheel->setup.ring_entries, left = kernel.step ? kernel.step : UINT32_MAX;
-
-	if (wheel->setup.delivery != TWHEEL_DELIVER_RING)
-		return;
-	for (; left && wheel->due_nr && wheel->tail - head < size; left--) {
-		uint32_t id = wheel->due[0];
-		struct timer *t = &wheel->timer[id];
-		uint64_t overruns = overruns_of(t);
-
-		if (drop_stale(wheel))
-			continue;
-		entries[wheel->tail++ & (size - 1)] = (struct twheel_entry){
-			.id		= id,
-			.generation	= t->generation,
-			.cookie		= t->cookie,
-			.deadline	= t->tag,
-			.fired		= kernel_now(),
-			.overruns	= overruns,
-			.flags		= last_event(t, overruns) ? TWHEEL_EVENT_LAST : 0,
-			.count		= t->count,
-			.interval	= t->interval,
-		};
-		unqueue(wheel, id);
-	}
-	__atomic_store_n(&wheel->ring.tail, wheel->tail, __ATOMIC_RELEASE);
-	__atomic_store_n(&wheel->ring.waiting, wheel->due_nr, __ATOMIC_RELAXED);
-}
-
 static void turn(struct wheel *wheel)
 {
 	for (uint32_t id = 0; id < wheel->setup.capacity; id++)
 		if (wheel->timer[id].promise && wheel->timer[id].promise <= kernel_now())
 			look(wheel, id);
-	post(wheel);
 }
 
 void kernel_advance(uint64_t ns)
@@ -294,8 +240,7 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 
 	if (op->flags & ~flags)
 		return -EOPNOTSUPP;
-	if (op->reserved ||
-	    (op->count && !op->interval && !(op->flags & TWHEEL_ARM_STORED)))
+	if (op->reserved || (op->count && !op->interval))
 		return -EINVAL;
 	if (op->flags & TWHEEL_ARM_KEEP &&
 	    (op->interval || op->slack || op->cookie || op->count || id == TWHEEL_ID_ANY))
@@ -303,8 +248,7 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 	if (id == TWHEEL_ID_ANY) {
 		if (op->flags & TWHEEL_ARM_MOVE || op->generation || !op->deadline)
 			return -EINVAL;
-		/* When an id is free again is not known to the kernel. */
-		if (wheel->setup.delivery == TWHEEL_DELIVER_RING)
+		if (wheel->setup.words_nr)
 			return -EOPNOTSUPP;
 		if (choose_id(wheel, &id))
 			return -ENOSPC;
@@ -317,15 +261,13 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 		if (!has_word(wheel, id))
 			return -ENOENT;
 		if (op->flags != TWHEEL_ARM_STORED || op->deadline || op->interval ||
-		    op->slack || op->cookie || (op->generation && !op->count))
+		    op->slack || op->cookie || op->generation)
 			return -EINVAL;
 		if (kernel.stored_fails) {
 			kernel.stored_fails--;
 			return -ENOMEM;
 		}
 		count(&kernel.stored);
-		if (!op->generation || op->generation == t->generation)
-			count_down(t, op->count);
 		arm_stored(wheel, id);
 		op->generation = t->generation;
 		return 0;
@@ -413,13 +355,13 @@ static int get(struct wheel *wheel, struct twheel_timer *timer)
 	timer->count = t->count;
 	timer->cookie = t->cookie;
 	timer->deadline = deadline;
-	timer->remaining = deadline > kernel_now() ? deadline - kernel_now() : 0;
+	timer->remaining = deadline > kernel_now() ? deadline - kernel_now() : 1;
 	timer->interval = t->interval;
 	timer->slack = t->slack;
 	return 0;
 }
 
-static int list(struct wheel *wheel, struct twheel_list *list, bool drain)
+static int list(struct wheel *wheel, struct twheel_list *list)
 {
 	struct twheel_timer *timers = (void *)(uintptr_t)list->timers;
 	uint32_t left = kernel.list_max;
@@ -430,15 +372,12 @@ static int list(struct wheel *wheel, struct twheel_list *list, bool drain)
 	while (list->cursor < wheel->setup.capacity && list->done < list->nr) {
 		if (kernel.list_max && !left--)
 			return list->done ? 0 : -EINTR;
-		struct twheel_op op = { .id = list->cursor };
 		struct twheel_timer *timer = &timers[list->done];
 
 		timer->id = list->cursor++;
 		get(wheel, timer);
 		if (!armed(timer->state))
 			continue;
-		if (drain)
-			cancel(wheel, &op);
 		list->done++;
 	}
 	return 0;
@@ -448,7 +387,7 @@ static void get_setup(const struct wheel *wheel, struct twheel_setup *setup)
 {
 	*setup = wheel->setup;
 	setup->now = kernel_now();
-	setup->clock_offset = (__s64)kernel.clock_offset;
+	setup->clock_offset = kernel.clock_offset;
 }
 
 /* Which timers have words, once the capacity is known. */
@@ -457,12 +396,9 @@ static int set_up_words(struct twheel_setup *setup)
 	uint32_t end = setup->words_nr ? setup->words_first + setup->words_nr : setup->capacity;
 
 	if (!(setup->flags & TWHEEL_SETUP_WORDS))
-		return setup->words_first || setup->words_nr ||
-		       setup->delivery == TWHEEL_DELIVER_RING ? -EINVAL : 0;
+		return setup->words_first || setup->words_nr ? -EINVAL : 0;
 	if (setup->words_first >= setup->capacity || end > setup->capacity)
 		return -ERANGE;
-	if (setup->delivery == TWHEEL_DELIVER_RING && end - setup->words_first != setup->capacity)
-		return -EINVAL;
 	setup->words_first = setup->words_first / WORDS_UNIT * WORDS_UNIT;
 	end = (end + WORDS_UNIT - 1) / WORDS_UNIT * WORDS_UNIT;
 	setup->words_nr = (end < setup->capacity ? end : setup->capacity) - setup->words_first;
@@ -474,7 +410,6 @@ static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 {
 	const uint32_t flags = TWHEEL_SETUP_CLOCK |
 			       (kernel.features & TWHEEL_FEATURE_WORDS ? TWHEEL_SETUP_WORDS : 0);
-	uint32_t entries = kernel.ring_min;
 	int ret;
 
 	if (wheel->used)
@@ -483,9 +418,7 @@ static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 	    (setup->flags & TWHEEL_SETUP_CLOCK && setup->clock != CLOCK_MONOTONIC &&
 	     setup->clock != CLOCK_REALTIME && setup->clock != CLOCK_BOOTTIME))
 		return -EOPNOTSUPP;
-	if (setup->delivery == TWHEEL_DELIVER_RING && !(kernel.features & TWHEEL_FEATURE_RING))
-		return -EOPNOTSUPP;
-	if (setup->capacity > KERNEL_CAPACITY_MAX || setup->ring_entries > KERNEL_RING_MAX)
+	if (setup->capacity > KERNEL_CAPACITY_MAX)
 		return -ERANGE;
 	if (!setup->tick)
 		setup->tick = TWHEEL_DEFAULT_TICK;
@@ -497,14 +430,7 @@ static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 	if (setup->flags & TWHEEL_SETUP_WORDS && kernel.words_error)
 		return kernel.words_error;
 	wheel->used = true;
-	if (setup->delivery == TWHEEL_DELIVER_RING) {
-		while (entries < setup->ring_entries)
-			entries *= 2;
-		setup->ring_entries = entries;
-		setup->ring_offset = RING_OFFSET;
-	}
 	wheel->setup = *setup;
-	wheel->ring.entries = setup->ring_entries;
 	get_setup(wheel, setup);
 	return 0;
 }
@@ -536,8 +462,8 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 		return -ENOTTY;
 	if (request == TWHEEL_IOC_GET && kernel.in_get)
 		kernel.in_get();
-	if (request == TWHEEL_IOC_DRAIN)
-		call_once(&kernel.in_drain);
+	if (request == TWHEEL_IOC_LIST)
+		call_once(&kernel.in_list);
 	if (request == TWHEEL_IOC_SUBMIT)
 		call_once(&kernel.in_submit);
 	pthread_mutex_lock(&wheel->lock);
@@ -569,13 +495,11 @@ int twheel_sys_ioctl(int fd, unsigned long request, void *arg)
 		ret = submit(wheel, arg);
 		break;
 	case TWHEEL_IOC_LIST:
-	case TWHEEL_IOC_DRAIN:
-		ret = list(wheel, arg, request == TWHEEL_IOC_DRAIN);
+		ret = list(wheel, arg);
 		break;
 	default:
 		ret = -ENOTTY;
 	}
-	post(wheel);
 	pthread_mutex_unlock(&wheel->lock);
 	if (request == TWHEEL_IOC_GET && kernel.after_get)
 		kernel.after_get();
@@ -604,9 +528,7 @@ static bool read_event(struct wheel *wheel, struct twheel_event *event)
 		.flags		= last ? TWHEEL_EVENT_LAST : 0,
 	};
 	unqueue(wheel, id);
-	/* Set back, the clock comes to the deadline once more. */
-	if (tag > kernel_now() ||
-	    !__atomic_compare_exchange_n(&wheel->word[id].deadline, &found, next, false,
+	if (!__atomic_compare_exchange_n(&wheel->word[id].deadline, &found, next, false,
 					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
 		arm_stored(wheel, id);
 		return false;
@@ -622,13 +544,12 @@ int twheel_sys_read(int fd, void *to, size_t size)
 {
 	struct wheel *wheel = wheel_of(fd);
 	struct twheel_event *events = to;
-	uint32_t left = kernel.step ? kernel.step : UINT32_MAX;
 	size_t nr = 0;
 
 	count(&kernel.reads);
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
-	for (; left && wheel->due_nr && (nr + 1) * sizeof(*events) <= size; left--)
+	while (wheel->due_nr && (nr + 1) * sizeof(*events) <= size)
 		nr += read_event(wheel, &events[nr]);
 	pthread_mutex_unlock(&wheel->lock);
 	return (int)(nr * sizeof(*events));
@@ -644,7 +565,7 @@ static bool readable(struct wheel *wheel, uint64_t *next)
 		return false;
 	pthread_mutex_lock(&wheel->lock);
 	turn(wheel);
-	is = wheel->due_nr || __atomic_load_n(&wheel->ring.head, __ATOMIC_RELAXED) != wheel->tail;
+	is = wheel->due_nr;
 	for (uint32_t id = 0; id < wheel->setup.capacity; id++)
 		if (wheel->timer[id].promise && wheel->timer[id].promise < *next)
 			*next = wheel->timer[id].promise;
@@ -752,9 +673,8 @@ int twheel_sys_timer(uint32_t clock)
 	return fd;
 }
 
-void twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+void twheel_sys_timer_set(int fd, uint64_t when)
 {
-	(void)clock;
 	count(&kernel.calls);
 	if (kernel.in_timer_set)
 		kernel.in_timer_set();
@@ -837,8 +757,6 @@ int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 	    offset == WORDS_OFFSET + wheel->setup.words_first * sizeof(*wheel->word) &&
 	    size <= wheel->setup.words_nr * sizeof(*wheel->word)) {
 		*at = wheel->word + wheel->setup.words_first;
-	} else if (offset == RING_OFFSET && size <= sizeof(wheel->page)) {
-		*at = wheel->page;
 	} else {
 		return -EINVAL;
 	}
@@ -928,7 +846,6 @@ void kernel_boot(uint64_t features)
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.features = features;
 	kernel.abi = TWHEEL_ABI;
-	kernel.ring_min = 4;
 	clock_now = 1000000000000;
 	mappings = 0;
 }

@@ -12,7 +12,6 @@
 #include <linux/twheel.h>
 
 #define KERNEL_CAPACITY_MAX	1024U
-#define KERNEL_RING_MAX		256U
 
 /* ns of real time: so long an ioctl is held. */
 #define KERNEL_HOLD		200000000L
@@ -21,21 +20,19 @@
  * struct kernel - what the kernel is like; a test may change it
  * @features: TWHEEL_FEATURE_*
  * @abi: what it says of itself
- * @ring_min: entries that a ring has at least
  * @open_error: what to open the device returns
  * @map_error: what every mmap returns
  * @timer_error: what to make a timerfd returns
  * @words_error: what every setup with words returns
  * @submit_max: operations in one submit, as if a signal came; 0: all
  * @submit_error: what the next submit returns, once
- * @step: events that one call gets done, whether they count or are stale; 0: all
- * @list_max: ids that a list or drain comes to before a signal does; 0: all
+ * @list_max: ids that a list comes to before a signal does; 0: all
  * @clock_offset: ns that wheels are ahead of what the process reads of their clock
  * @hold: the next ioctl takes long, once; it has done all then, and this is false
  * @stored_fails: so many stored arms fail
  * @in_get: called by the next GET, before it has looked
  * @after_get: called after it
- * @in_drain: called by the next DRAIN, once, before it has looked
+ * @in_list: called by the next LIST, once, before it has looked
  * @in_submit: the same of a SUBMIT
  * @in_timer_set: called when a timerfd is set
  * @generations: by so many the generation of a timer goes on with each arm; 0: by one
@@ -52,21 +49,19 @@
 struct kernel {
 	uint64_t	features;
 	uint32_t	abi;
-	uint32_t	ring_min;
 	int		open_error;
 	int		map_error;
 	int		timer_error;
 	int		words_error;
 	uint32_t	submit_max;
 	int		submit_error;
-	uint32_t	step;
 	uint32_t	list_max;
 	uint64_t	clock_offset;
 	bool		hold;
 	uint32_t	stored_fails;
 	void		(*in_get)(void);
 	void		(*after_get)(void);
-	void		(*in_drain)(void);
+	void		(*in_list)(void);
 	void		(*in_submit)(void);
 	void		(*in_timer_set)(void);
 	uint32_t	generations;

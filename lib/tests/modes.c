@@ -7,17 +7,14 @@
 #define FALLBACK	TWHEEL_OPEN_FALLBACK
 
 const struct mode modes[MODES] = {
-	{ "ring", RING, 64, 0, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
-	{ "ring, batch", RING, 64, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
-	{ "small ring, batch", RING, 4, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS | TWHEEL_HAS_RING },
-	{ "words", RING, 0, 0, TWHEEL_HAS_WORDS },
-	{ "words, no ring", WORDS, 64, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS },
-	{ "calls", 0, 64, TWHEEL_OPEN_BATCH, 0 },
-	{ "calls by choice", RING, 64, TWHEEL_OPEN_NO_WORDS, 0 },
-	{ "fallback", RING, 64, FALLBACK, TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
-	{ "fallback, batch", 0, 0, FALLBACK | TWHEEL_OPEN_BATCH,
+	{ "words", WORDS, 0, TWHEEL_HAS_WORDS },
+	{ "words, batch", WORDS, TWHEEL_OPEN_BATCH, TWHEEL_HAS_WORDS },
+	{ "calls", 0, TWHEEL_OPEN_BATCH, 0 },
+	{ "calls by choice", WORDS, TWHEEL_OPEN_NO_WORDS, 0 },
+	{ "fallback", WORDS, FALLBACK, TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
+	{ "fallback, batch", 0, FALLBACK | TWHEEL_OPEN_BATCH,
 	  TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
-	{ "fallback, calls", 0, 0, FALLBACK | TWHEEL_OPEN_NO_WORDS, TWHEEL_HAS_FALLBACK },
+	{ "fallback, calls", 0, FALLBACK | TWHEEL_OPEN_NO_WORDS, TWHEEL_HAS_FALLBACK },
 };
 
 struct twheel *open_again(const struct mode *mode, int fd)
@@ -43,7 +40,6 @@ static struct twheel *boot_by(const struct mode *mode, uint32_t flags, uint32_t 
 		.clock = clock,
 		.tick = in_process(mode) ? 1 : 0,
 		.capacity = CAPACITY,
-		.ring_entries = mode->ring_entries,
 	};
 	struct twheel *w;
 	int ret;

@@ -16,9 +16,8 @@
 #define MS		1000000ULL
 #define CAPACITY	256U
 #define WORDS		TWHEEL_FEATURE_WORDS
-#define RING		(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING)
 
-enum { MODES = 10 };
+enum { MODES = 7 };
 
 /*
  * What a handle is opened with, and what it has then: TWHEEL_HAS_*.  A fallback needs nothing of
@@ -27,18 +26,15 @@ enum { MODES = 10 };
 struct mode {
 	const char	*name;
 	uint64_t	features;
-	uint32_t	ring_entries;
 	uint32_t	flags;
 	unsigned int	has;
 };
 
 extern const struct mode modes[MODES];
 
-#define ring_mode	(&modes[0])
-#define ring_batch_mode	(&modes[1])
-#define small_ring_mode	(&modes[2])
-#define words_mode	(&modes[3])
-#define calls_mode	(&modes[6])
+#define words_mode	(&modes[0])
+#define batch_mode	(&modes[1])
+#define calls_mode	(&modes[3])
 
 /* Is the wheel in this process? */
 static inline bool in_process(const struct mode *mode)

@@ -127,7 +127,7 @@ void *twheel_words(void *, unsigned *);
 int main(void)
 {
 	struct { unsigned long long word[4]; } words = { { 0, ~0ULL, 0, 1 } };
-	struct { void *words, *ring; unsigned mapped, capacity; } w = { &words, 0, 2, 2 };
+	struct { void *words; unsigned mapped, capacity; } w = { &words, 2, 2 };
 	unsigned nr = 0;
 
 	if (twheel_words(&w, &nr) != &words || nr != 2)

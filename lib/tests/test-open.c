@@ -33,7 +33,7 @@ static void opening(void)
 	struct twheel_options o = { .size = sizeof(o) };
 	struct twheel *w;
 
-	kernel_boot(RING);
+	kernel_boot(WORDS);
 	CHECK(try_open(NULL) == 0);
 	CHECK(try_open(&o) == 0);
 	o.size = sizeof(o) - 4;
@@ -53,8 +53,8 @@ static void opening(void)
 	CHECK(try_open(&o) == -EOPNOTSUPP);
 	o = (struct twheel_options){ .size = sizeof(o), .capacity = ~0U };
 	CHECK(try_open(&o) == -ERANGE);
-	o = (struct twheel_options){ .size = sizeof(o), .ring_entries = ~0U };
-	CHECK(try_open(&o) == -ERANGE);
+	o = (struct twheel_options){ .size = sizeof(o), .reserved = 1 };
+	CHECK(try_open(&o) == -EINVAL);
 	o = (struct twheel_options){ .size = sizeof(o), .path = "/dev/nothing" };
 	CHECK(try_open(&o) == -ENODEV);
 	o = (struct twheel_options){ .size = sizeof(o), .fd = 1 };
@@ -66,7 +66,7 @@ static void opening(void)
 	/* A later module may have more than this library asks for. */
 	kernel.features |= 1ULL << 40;
 	CHECK(try_open(NULL) == 0);
-	kernel.features = RING;
+	kernel.features = WORDS;
 	kernel.abi = TWHEEL_ABI + 1;
 	CHECK(try_open(NULL) == -EPROTO);
 	kernel.abi = TWHEEL_ABI;
@@ -76,15 +76,12 @@ static void opening(void)
 	kernel.words_error = -EDQUOT;
 	CHECK(try_open(NULL) == -EDQUOT);
 	kernel.words_error = 0;
-	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_NO_WORDS };
-	o.ring_entries = TWHEEL_MAX_RING + 1;
-	CHECK(try_open(&o) == -ERANGE);
 	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
 	twheel_close(NULL);
 	tap_result("options that mean nothing, and kernels that can't");
 
 	/* In use without words. */
-	kernel_boot(RING);
+	kernel_boot(WORDS);
 	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_NO_WORDS };
 	CHECK(twheel_open(&w, &o) == 0);
 	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
@@ -108,9 +105,8 @@ static void opening(void)
 	twheel_close(w);
 
 	/* As it was made is as good as not said. */
-	kernel_boot(RING);
+	kernel_boot(WORDS);
 	o = (struct twheel_options){ .size = sizeof(o), .capacity = CAPACITY };
-	o.ring_entries = kernel.ring_min;
 	CHECK(twheel_open(&w, &o) == 0);
 	o.flags = TWHEEL_OPEN_FD;
 	o.fd = kernel_dup(twheel_fd(w));
@@ -120,15 +116,12 @@ static void opening(void)
 	o.tick = MS / 2;
 	CHECK(try_open(&o) == -EBUSY);
 	o.tick = 0;
-	o.ring_entries = TWHEEL_MAX_RING;
-	CHECK(try_open(&o) == -EBUSY);
-	o.ring_entries = kernel.ring_min;
 	kernel.map_error = -ENOMEM;
 	CHECK(try_open(&o) == -ENOMEM);
 	kernel.map_error = 0;
 	twheel_close(w);
 	CHECK(twheel_open(&w, &o) == 0);
-	CHECK(twheel_has(w) == (TWHEEL_HAS_WORDS | TWHEEL_HAS_RING));
+	CHECK(twheel_has(w) == TWHEEL_HAS_WORDS);
 	twheel_close(w);
 
 	/* What can't be mapped is left as it is. */
@@ -141,18 +134,6 @@ static void opening(void)
 	o.flags |= TWHEEL_OPEN_NO_WORDS;
 	CHECK(twheel_open(&w, &o) == 0);
 	twheel_close(w);
-	o.flags = TWHEEL_OPEN_FD;
-	o.capacity = 0;
-
-	/* A ring is no use without words. */
-	w = boot(ring_mode);
-	o.fd = kernel_dup(twheel_fd(w));
-	o.flags |= TWHEEL_OPEN_NO_WORDS;
-	CHECK(try_open(&o) == -EOPNOTSUPP);
-	CHECK(kernel_open_files() == 2);
-	o.flags = TWHEEL_OPEN_FD;
-	CHECK(try_open(&o) == 0);
-	twheel_close(w);
 	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
 	tap_result("a wheel in use is opened as it is, or not at all");
 }
@@ -163,19 +144,18 @@ static void handed_over(void)
 	struct twheel_options o = { .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
 	struct twheel *w;
 
-	kernel_boot(RING);
+	kernel_boot(WORDS);
 	o.fd = twheel_sys_open("/dev/twheel");
 	CHECK(twheel_open(&w, &o) == 0);
 	CHECK(twheel_has(w) == TWHEEL_HAS_WORDS && twheel_capacity(w) == KERNEL_CAPACITY_MAX);
 	twheel_close(w);
 	o.fd = twheel_sys_open("/dev/twheel");
 	o.capacity = CAPACITY;
-	o.ring_entries = 64;
 	CHECK(twheel_open(&w, &o) == 0);
-	CHECK(twheel_has(w) == ring_mode->has && twheel_capacity(w) == CAPACITY);
+	CHECK(twheel_has(w) == words_mode->has && twheel_capacity(w) == CAPACITY);
 	twheel_close(w);
 	CHECK(kernel_open_files() == 0 && kernel_mappings() == 0);
-	tap_result("a wheel handed over and not used gets its shape, words and ring");
+	tap_result("a wheel handed over and not used gets its shape and words");
 }
 
 /* A wheel that is another's has words of some ids: the others are armed by calls. */
@@ -194,7 +174,7 @@ static void part_of_the_words(uint32_t first, uint32_t nr)
 	uint64_t start;
 	void *at;
 
-	kernel_boot(RING);
+	kernel_boot(WORDS);
 	o.fd = twheel_sys_open("/dev/twheel");
 	CHECK(twheel_sys_ioctl(o.fd, TWHEEL_IOC_SETUP, &setup) == 0);
 	CHECK(setup.words_first == first && setup.words_nr == nr);
@@ -256,7 +236,7 @@ int __wrap_pthread_atfork(void (*before)(void), void (*parent)(void), void (*chi
 
 static void *open_first(void *arg)
 {
-	struct twheel *w = boot(ring_mode);
+	struct twheel *w = boot(words_mode);
 
 	(void)arg;
 	__atomic_store_n(&opening_first, true, __ATOMIC_SEQ_CST);
@@ -277,7 +257,7 @@ static void forks_at_first_open(void)
 	child = fork();
 	if (!child) {
 		alarm(10);
-		twheel_close(boot(ring_mode));
+		twheel_close(boot(words_mode));
 		_exit(0);
 	}
 	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
@@ -306,7 +286,7 @@ __attribute__((constructor)) static void open_early(void)
 {
 	struct twheel *w;
 
-	kernel_boot(RING);
+	kernel_boot(WORDS);
 	opened_early = twheel_open(&w, NULL);
 	if (!opened_early)
 		twheel_close(w);
@@ -316,7 +296,7 @@ void test_first_open(const char *program)
 {
 	running = true;
 	if (getenv("NO_MEMORY_FOR_FORKS")) {
-		kernel_boot(RING);
+		kernel_boot(WORDS);
 		exit(try_open(NULL) != -ENOMEM);
 	}
 	CHECK(opened_early == 0);

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What only some handles have: a ring, words, a batch; and what two handles of a wheel share.
+ * What only some handles have: words, a batch; and what two handles of a wheel share.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "handle.h"
 #include "modes.h"
@@ -41,15 +35,15 @@ static void stores(const struct mode *mode)
 	calls = kernel.calls + kernel.reads;
 	CHECK(twheel_next(w, &event) == 1);
 	CHECK(twheel_next(w, &event) == 0);
-	CHECK(kernel.calls + kernel.reads == calls + (mode->ring_entries ? 0 : 2));
+	CHECK(kernel.calls + kernel.reads == calls + 2);
 	twheel_close(w);
-	tap_result("%s: no call for a change to later, for a cancel, for an event",
+	tap_result("%s: no call for a change to later or for a cancel",
 		   mode->name);
 }
 
 static void batches(void)
 {
-	struct twheel *w = boot(ring_batch_mode);
+	struct twheel *w = boot(batch_mode);
 	uint64_t start = twheel_now(w);
 	struct twheel_event events[CAPACITY];
 	unsigned long calls = kernel.calls;
@@ -71,19 +65,8 @@ static void batches(void)
 	CHECK(kernel.stored == 257);
 	tap_result("a full batch is submitted, and one before sleep");
 
-	/* A stale entry: found by the taker, called by the batch. */
 	kernel_advance(MS);
 	CHECK(twheel_take(w, events, CAPACITY) == 64);
-	start = twheel_now(w);
-	twheel_arm(w, 1, start + MS);
-	twheel_flush(w);
-	kernel_advance(MS);
-	twheel_extend(w, 1, start + 3 * MS);
-	calls = kernel.calls;
-	CHECK(twheel_take(w, events, 1) == 0);
-	CHECK(kernel.calls == calls);
-	expect(w, 1, start + 3 * MS);
-	tap_result("a batch takes what a stale event needs");
 
 	/* The kernel is looking, but for a later deadline. */
 	start = twheel_now(w);
@@ -178,155 +161,22 @@ static void take_fails(const struct mode *mode)
 	tap_result("%s: nor does it stop what an event needs", mode->name);
 }
 
-static void full_ring(void)
-{
-	struct twheel *w = boot(small_ring_mode);
-	struct twheel_event events[CAPACITY];
-	unsigned long submits;
-	int nr, sum = 0;
-
-	for (uint32_t id = 0; id < 100; id++)
-		twheel_arm(w, id, twheel_now(w) + MS);
-	twheel_flush(w);
-	kernel_advance(MS);
-	/* Nearly all of them come to nothing. */
-	for (uint32_t id = 0; id < 90; id++)
-		twheel_cancel(w, id);
-	submits = kernel.submits;
-	CHECK(twheel_next(w, events) == 1 && events[0].id == 90);
-	CHECK(kernel.submits > submits);
-	do {
-		nr = twheel_take(w, events, 4);
-		sum += nr;
-	} while (nr > 0);
-	CHECK(sum == 9);
-
-	/* When just as many as the ring has room for were taken. */
-	for (uint32_t id = 0; id < 5; id++)
-		twheel_arm(w, id, twheel_now(w));
-	twheel_flush(w);
-	CHECK(twheel_take(w, events, 4) == 4);
-	CHECK(twheel_next(w, events) == 1 && events[0].id == 4);
-	submits = kernel.submits;
-	CHECK(twheel_take(w, events, 4) == 0 && kernel.submits == submits);
-	twheel_close(w);
-	tap_result("the kernel is called when more waits than the ring has room for");
-}
-
-static void round_the_ring(void)
-{
-	struct twheel *w = boot(small_ring_mode);
-	struct twheel_ring *ring = twheel_shared_of(w)->ring;
-	struct twheel_event event;
-
-	for (uint32_t id = 0; id < 100; id++) {
-		twheel_arm(w, id, twheel_now(w));
-		twheel_flush(w);
-		CHECK(twheel_next(w, &event) == 1 && event.id == id);
-	}
-	CHECK(ring->head == 100 && ring->tail == 100);
-
-	/* Who shares the ring has scribbled. */
-	twheel_arm(w, 1, twheel_now(w));
-	twheel_arm(w, 2, twheel_now(w));
-	twheel_flush(w);
-	((struct twheel_entry *)((char *)ring + TWHEEL_RING_HEADER))[100 % 4].id = ~0U;
-	CHECK(twheel_next(w, &event) == 1 && event.id == 2);
-	CHECK(twheel_next(w, &event) == 0);
-	tap_result("the ring goes round, and an id of nowhere leads nowhere");
-
-	/* With the head ahead of the tail, too: no event is invented, and none is lost. */
-	twheel_close(w);
-	w = boot(ring_mode);
-	ring = twheel_shared_of(w)->ring;
-	twheel_arm(w, 3, twheel_now(w));
-	twheel_arm(w, 4, twheel_now(w));
-	ring->head = 7;
-	alarm(10);
-	CHECK(twheel_next(w, &event) == 1 && event.id == 3);
-	ring->head = 3;
-	CHECK(twheel_next(w, &event) == 1 && event.id == 4);
-	CHECK(twheel_next(w, &event) == 0 && ring->head == 2);
-	alarm(0);
-	twheel_close(w);
-	tap_result("a head that makes no sense is mended at once");
-}
-
-/* An entry of an arming that had the same deadline, and another interval. */
-static void same_deadline(void)
-{
-	struct twheel *w = boot(ring_mode);
-	uint64_t start = twheel_now(w);
-	struct twheel_arming arming = { .deadline = start - 10, .interval = 2, .count = 100 };
-	struct twheel_event event;
-
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	arming.interval = 7;
-	arming.count = 0;
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	CHECK(twheel_next(w, &event) == 1 && event.overruns == 1 && !event.flags);
-	expect(w, 1, start + 4);
-	twheel_cancel(w, 1);
-
-	arming.interval = 2;
-	CHECK(twheel_arm_with(w, 2, &arming) == 0);
-	arming.count = 3;
-	CHECK(twheel_arm_with(w, 2, &arming) == 0);
-	CHECK(twheel_next(w, &event) == 1 && event.overruns == 2 &&
-	      event.flags == TWHEEL_EVENT_LAST);
-	expect_none(w, 100);
-
-	/* Once with an end, once for ever; the other way round; and once at all. */
-	arming = (struct twheel_arming){ .deadline = twheel_now(w) };
-	CHECK(twheel_arm_with(w, 3, &arming) == 0);
-	arming.interval = 9;
-	CHECK(twheel_arm_with(w, 3, &arming) == 0);
-	CHECK(twheel_next(w, &event) == 1 && !event.flags);
-	expect(w, 3, arming.deadline + 9);
-	twheel_cancel(w, 3);
-	arming.deadline = twheel_now(w);
-	CHECK(twheel_arm_with(w, 4, &arming) == 0);
-	arming.interval = 0;
-	CHECK(twheel_arm_with(w, 4, &arming) == 0);
-	CHECK(twheel_next(w, &event) == 1 && event.flags == TWHEEL_EVENT_LAST);
-	expect_none(w, 100);
-	twheel_close(w);
-	tap_result("an entry of an earlier arming with the same deadline");
-}
-
-/* An array that is just full: what was taken goes on all the same. */
-static void just_full(void)
-{
-	struct twheel *w = boot(ring_mode);
-	struct twheel_arming arming = { .deadline = twheel_now(w), .interval = MS };
-	struct twheel_ring *ring = twheel_shared_of(w)->ring;
-	struct twheel_event event;
-
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	CHECK(twheel_next(w, &event) == 1);
-	kernel_advance(MS);
-	CHECK(ring->tail == 2);
-	twheel_close(w);
-	tap_result("a periodic timer goes on before another event is asked for");
-}
-
 /* Two handles of one wheel: an event has all that was said by whichever has armed it. */
 static void shared(void)
 {
-	struct twheel *w = boot(ring_mode), *other;
+	struct twheel *w = boot(words_mode), *other;
 	uint64_t start = twheel_now(w);
 	struct twheel_arming arming = {
 		.deadline = start + MS, .interval = MS, .cookie = 9,
 	};
 	struct twheel_event event;
 
-	other = open_again(ring_mode, kernel_dup(twheel_fd(w)));
+	other = open_again(words_mode, kernel_dup(twheel_fd(w)));
 	CHECK(twheel_arm_with(other, 1, &arming) == 0);
 	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 9);
 	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.deadline == start + 2 * MS);
-	CHECK(kernel.gets == 0);
 
-	/* What is left of a count the kernel is asked for. */
+	/* What is left of a count is the kernel's. */
 	twheel_cancel(w, 1);
 	start = twheel_now(w);
 	arming.deadline = start + MS;
@@ -334,21 +184,11 @@ static void shared(void)
 	CHECK(twheel_arm_with(other, 3, &arming) == 0);
 	for (unsigned int i = 1; i <= 3; i++) {
 		CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 3);
-		CHECK(event.deadline == start + i * MS && kernel.gets == i);
+		CHECK(event.deadline == start + i * MS);
 		CHECK(event.flags == (i == 3 ? TWHEEL_EVENT_LAST : 0));
 	}
 	expect_none(w, 10 * MS);
 
-	/* But not about an event that is stale. */
-	start = twheel_now(w);
-	CHECK(twheel_arm(w, 1, start + 3 * MS) == 0);
-	kernel.gets = 0;
-	arming.deadline = start + MS;
-	CHECK(twheel_arm_with(other, 2, &arming) == 0);
-	kernel_advance(3 * MS);
-	twheel_cancel(w, 2);
-	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.id == 1);
-	CHECK(kernel.gets == 0);
 	twheel_close(other);
 	twheel_close(w);
 
@@ -369,305 +209,6 @@ static void shared(void)
 	tap_result("what is said of a timer is the timer's, whichever handle has said it");
 }
 
-static uint64_t to_put_back;
-static struct twheel *put_back_by;
-
-/* Another thread cancels a timer and puts it back, while the taker asks how often it may come. */
-static void cancelled_in_get(void)
-{
-	twheel_cancel_tell(put_back_by, 1);
-}
-
-static void put_back_after_get(void)
-{
-	kernel.in_get = NULL;
-	kernel.after_get = NULL;
-	CHECK(twheel_arm(put_back_by, 1, to_put_back) == 0);
-}
-
-static void count_put_back(void)
-{
-	struct twheel *w = boot(ring_mode);
-	struct twheel *other = open_again(ring_mode, kernel_dup(twheel_fd(w)));
-	struct twheel_arming arming = {
-		.deadline = twheel_now(w) + MS, .interval = MS, .count = 10,
-	};
-	struct twheel_event event;
-	unsigned int nr = 0;
-
-	to_put_back = arming.deadline;
-	put_back_by = other;
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	kernel_advance(MS);
-	kernel.in_get = cancelled_in_get;
-	kernel.after_get = put_back_after_get;
-	do {
-		CHECK(twheel_wait(w, &event, 1, -1) == 1);
-		nr += (unsigned int)event.overruns + 1;
-	} while (!event.flags);
-	CHECK(nr == 10);
-	twheel_close(other);
-	twheel_close(w);
-	tap_result("a count goes on though its timer was cancelled and put back meanwhile");
-}
-
-/*
- * An entry is of an arming that another one and a cancel have followed: it does not count for who
- * adopts the wheel and arms the timer for the same time.
- */
-static void adopted_entry(void)
-{
-	struct twheel *w = boot(ring_mode), *heir;
-	struct twheel_arming arming = { .deadline = 1, .interval = MS, .cookie = 111 };
-	struct twheel_event event;
-
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	arming = (struct twheel_arming){ .deadline = twheel_now(w) + 1000 * MS, .cookie = 222 };
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	CHECK(twheel_cancel(w, 1) == 0);
-	heir = open_again(ring_mode, kernel_dup(twheel_fd(w)));
-	twheel_close(w);
-	CHECK(twheel_adopt(heir) == 0);
-	CHECK(twheel_arm(heir, 1, 1) == 0);
-	CHECK(twheel_wait(heir, &event, 1, 0) == 1);
-	CHECK(event.cookie == 222 && !event.overruns && event.flags == TWHEEL_EVENT_LAST);
-	CHECK(twheel_wait(heir, &event, 1, 0) == 0);
-	twheel_close(heir);
-	tap_result("an entry from before an adoption is stale, if its timer was armed again");
-}
-
-/* A thread that drains while another one takes. */
-static struct {
-	struct twheel		*w;
-	struct twheel_timer	timer;
-	int			nr;
-	/* It has come to the kernel; the other one has an event; it has returned. */
-	bool			came, claimed, done;
-} drainer;
-
-static void set(bool *flag)
-{
-	__atomic_store_n(flag, true, __ATOMIC_SEQ_CST);
-}
-
-/* Wait for the other thread, which may have to wait for this one. */
-static void await(bool *flag)
-{
-	for (unsigned int i = 0; i < 100 && !__atomic_load_n(flag, __ATOMIC_SEQ_CST); i++)
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-}
-
-static void let_claim(void)
-{
-	set(&drainer.came);
-	await(&drainer.claimed);
-}
-
-static void let_drain(void)
-{
-	set(&drainer.claimed);
-	await(&drainer.done);
-}
-
-static void *drain(void *unused)
-{
-	uint32_t cursor = 0;
-
-	drainer.nr = twheel_drain(drainer.w, &cursor, &drainer.timer, 1);
-	set(&drainer.done);
-	return unused;
-}
-
-/* An event that was claimed, and of which the kernel is about to be told, is off the count. */
-static void drain_beside_take(void)
-{
-	struct twheel *w = boot(ring_mode);
-	struct twheel_arming arming = {
-		.deadline = twheel_now(w) + MS, .interval = MS, .count = 3,
-	};
-	struct twheel_event event;
-	pthread_t thread;
-	int taken;
-
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	kernel_advance(MS);
-	memset(&drainer, 0, sizeof(drainer));
-	drainer.w = w;
-	kernel.in_drain = let_claim;
-	kernel.in_submit = let_drain;
-	CHECK(pthread_create(&thread, NULL, drain, NULL) == 0);
-	await(&drainer.came);
-	taken = twheel_take(w, &event, 1);
-	pthread_join(thread, NULL);
-	CHECK(drainer.came && drainer.nr == 1);
-	CHECK(taken >= 0 && (unsigned int)taken + drainer.timer.count == 3);
-	twheel_close(w);
-	tap_result("what is taken, and what a drain beside that hands back, are the count");
-}
-
-/* What somebody has written over an entry of the ring does not stay on the batch for ever. */
-static void scribbled_entry(void)
-{
-	struct twheel *w = boot(ring_mode);
-	struct twheel_ring *ring = twheel_shared_of(w)->ring;
-	struct twheel_entry *entry = (void *)((char *)ring + TWHEEL_RING_HEADER);
-	struct twheel_arming arming = {
-		.deadline = twheel_now(w) + MS, .interval = MS, .count = 3,
-	};
-	struct twheel_event event;
-
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	kernel_advance(MS);
-	entry->generation += 7;
-	entry->count = UINT32_MAX;
-	entry->overruns = UINT32_MAX - 5;
-	CHECK(twheel_take(w, &event, 1) >= 0);
-	CHECK(twheel_flush(w) == 0);
-	twheel_close(w);
-	tap_result("an entry that was written over leaves nothing behind");
-}
-
-/*
- * Of two handles one knows no generation of a timer, or one that is 2^31 armings old: an
- * event comes to the first, and a take of the second ends.
- */
-static void far_generations(const struct mode *mode)
-{
-	struct twheel *w = boot(mode), *heir = open_again(mode, kernel_dup(twheel_fd(w)));
-	struct twheel_arming arming = { .deadline = twheel_now(w) + MS };
-	struct twheel_event event;
-
-	CHECK(twheel_arm_with(w, 1, &arming) == 0);
-	CHECK(twheel_flush(w) == 0);
-	kernel.generations = (1U << 31) + 1;
-	CHECK(twheel_arm_with(heir, 2, &arming) == 0);
-	CHECK(twheel_arm_with(heir, 1, &arming) == 0);
-	CHECK(twheel_flush(heir) == 0);
-	kernel_advance(2 * MS);
-	CHECK(twheel_take(w, &event, 1) == 1 && event.id == 2);
-	CHECK(twheel_take(w, &event, 1) >= 0);
-	CHECK(twheel_wait(w, &event, 1, 0) >= 0);
-	twheel_close(w);
-	twheel_close(heir);
-	tap_result("%s: generations that are far apart", mode->name);
-}
-
-/* Another thread that arms a timer, while something long goes on. */
-static struct {
-	struct twheel		*w;
-	pthread_t		thread;
-	/* Calls that arm, before that one. */
-	unsigned long		arms;
-	/* Was it armed when the call in question came to the kernel again? */
-	bool			in_between;
-} other;
-
-/* Has it come to the kernel?  Then it has the lock, until it is armed. */
-static bool other_arms(void)
-{
-	return __atomic_load_n(&kernel.arms, __ATOMIC_SEQ_CST) > other.arms;
-}
-
-static void *arm_beside(void *unused)
-{
-	struct twheel_arming arming = { .deadline = twheel_now(other.w) + 1000 * MS };
-
-	CHECK(twheel_arm_with(other.w, 1000, &arming) == 0);
-	return unused;
-}
-
-static void when_called(void (*call)(void))
-{
-	kernel.in_submit = call;
-	kernel.in_drain = call;
-}
-
-static void see_if_armed(void)
-{
-	other.in_between = other_arms();
-	if (!other.in_between)
-		when_called(see_if_armed);
-}
-
-/* Go on when the other thread waits for the lock, for which it holds the door, or has it had. */
-static void let_arm(void)
-{
-	CHECK(pthread_create(&other.thread, NULL, arm_beside, NULL) == 0);
-	while (!other_arms() && !pthread_mutex_trylock(&other.w->door)) {
-		pthread_mutex_unlock(&other.w->door);
-		sched_yield();
-	}
-	see_if_armed();
-}
-
-static int submit_many(struct twheel *w)
-{
-	static struct twheel_op ops[900];
-
-	for (uint32_t i = 0; i < ARRAY_SIZE(ops); i++)
-		ops[i] = (struct twheel_op){
-			.opcode = TWHEEL_OP_ARM, .id = i, .deadline = twheel_now(w) + MS,
-		};
-	return twheel_submit_ops(w, ops, ARRAY_SIZE(ops));
-}
-
-static int drain_many(struct twheel *w)
-{
-	struct twheel_timer timers[900];
-	uint32_t cursor = 0;
-
-	return twheel_drain(w, &cursor, timers, ARRAY_SIZE(timers)) - (int)ARRAY_SIZE(timers);
-}
-
-/* What a daemon has stored, and not called for before it died. */
-static int adopt_many(struct twheel *w)
-{
-	for (uint32_t id = 0; id < 900; id++)
-		twheel_shared_of(w)->words[id].deadline = twheel_now(w) + 900 * MS;
-	return twheel_adopt(w) - 900;
-}
-
-static int take_many(struct twheel *w)
-{
-	struct twheel_event events[200];
-
-	return twheel_take(w, events, ARRAY_SIZE(events)) - (int)ARRAY_SIZE(events);
-}
-
-/* Who arms a timer waits for a part of what takes long, and not for all of it. */
-static void others_in_between(const char *name, int (*prepare)(struct twheel *w),
-			      int (*call)(struct twheel *w))
-{
-	struct twheel_options options = {
-		.size = sizeof(options), .capacity = KERNEL_CAPACITY_MAX,
-		.ring_entries = KERNEL_RING_MAX,
-	};
-
-	kernel_boot(TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING);
-	memset(&other, 0, sizeof(other));
-	CHECK(twheel_open(&other.w, &options) == 0);
-	CHECK(!prepare || prepare(other.w) == 0);
-	other.arms = kernel.arms;
-	when_called(let_arm);
-	CHECK(call(other.w) == 0);
-	when_called(NULL);
-	pthread_join(other.thread, NULL);
-	CHECK(other.in_between);
-	twheel_close(other.w);
-	tap_result("who arms waits for a part of a long %s", name);
-}
-
-static int two_hundred_due(struct twheel *w)
-{
-	struct twheel_arming arming = { .deadline = twheel_now(w) + MS, .interval = MS };
-
-	for (uint32_t id = 0; id < 200; id++)
-		if (twheel_arm_with(w, id, &arming))
-			return -1;
-	kernel_advance(MS);
-	return 0;
-}
-
 static void fail_submit(void)
 {
 	kernel.submit_error = -EBADF;
@@ -678,29 +219,10 @@ static void fail_next_submit(void)
 	kernel.in_submit = fail_submit;
 }
 
-/* Timers that were cancelled by a store, of which the kernel passes over some in each call. */
-static int all_stale(struct twheel *w)
-{
-	if (submit_many(w))
-		return -1;
-	kernel.step = 8;
-	kernel_advance(MS);
-	for (uint32_t id = 0; id < 900; id++)
-		twheel_cancel(w, id);
-	return 0;
-}
-
-static int take_one(struct twheel *w)
-{
-	struct twheel_event event;
-
-	return twheel_take(w, &event, 1);
-}
-
 /* What was carried out before a submit failed keeps its results. */
 static void submit_fails_in_the_middle(void)
 {
-	struct twheel *w = boot(ring_mode);
+	struct twheel *w = boot(words_mode);
 	struct twheel_op ops[200];
 	int armed = 0;
 
@@ -721,68 +243,67 @@ static void submit_fails_in_the_middle(void)
 	tap_result("what was carried out before a submit failed keeps its results");
 }
 
-static void let_period_pass(void)
-{
-	kernel_advance(MS);
-	kernel.in_submit = let_period_pass;
-}
-
-/* A take does not go on with what is due only because it has told the kernel of an event. */
-static void fast_periodic(const struct mode *mode, uint32_t timers, uint32_t count)
+/* Ids of the free list: none twice, all of them, and those that were put back again. */
+static void free_ids(const struct mode *mode)
 {
 	struct twheel *w = boot(mode);
-	struct twheel_arming arming = {
-		.deadline = twheel_now(w) + MS, .interval = MS, .count = count,
-	};
-	struct twheel_event events[64];
-	int nr;
+	bool given[CAPACITY] = { false };
+	uint32_t id;
 
-	for (uint32_t id = 0; id < timers; id++)
-		CHECK(twheel_arm_with(w, id, &arming) == 0);
-	kernel_advance(MS);
-	kernel.in_submit = let_period_pass;
-	nr = twheel_take(w, events, ARRAY_SIZE(events));
-	CHECK(nr >= (int)timers && nr < 3 * (int)timers);
-	nr = twheel_wait(w, events, ARRAY_SIZE(events), 0);
-	CHECK(nr >= (int)timers && nr < 3 * (int)timers);
+	for (unsigned int i = 0; i < CAPACITY; i++) {
+		CHECK(twheel_id_get(w, &id) == 0 && id == CAPACITY - 1 - i && !given[id]);
+		given[id] = true;
+	}
+	CHECK(twheel_id_get(w, &id) == -ENOSPC);
+	twheel_id_put(w, 7);
+	twheel_id_put(w, 200);
+	CHECK(twheel_id_get(w, &id) == 0 && id == 200);
+	CHECK(twheel_id_get(w, &id) == 0 && id == 7);
+	CHECK(twheel_id_get(w, &id) == -ENOSPC);
+	for (id = 0; id < CAPACITY; id++)
+		twheel_id_put(w, id);
+	CHECK(twheel_id_get(w, &id) == 0 && id == CAPACITY - 1);
 	twheel_close(w);
-	tap_result("%s: a take of %u %s timers ends, however fast they are", mode->name, timers,
-		   count ? "counted" : "periodic");
+	tap_result("%s: free ids", mode->name);
+}
+
+/* A timer that was taken between list and cancel is not handed back, and is not cancelled. */
+static struct twheel *taken_by;
+
+static void take_meanwhile(void)
+{
+	struct twheel_event event;
+
+	CHECK(twheel_next(taken_by, &event) == 1 && event.id == 1);
+}
+
+static void drain_beside_take(void)
+{
+	struct twheel *w = boot(words_mode);
+	struct twheel_timer timers[CAPACITY];
+	uint32_t cursor = 0;
+
+	CHECK(twheel_arm(w, 1, twheel_now(w) + MS) == 0);
+	CHECK(twheel_arm(w, 2, twheel_now(w) + 2 * MS) == 0);
+	kernel_advance(MS);
+	taken_by = w;
+	kernel.in_submit = take_meanwhile;
+	CHECK(twheel_drain(w, &cursor, timers, CAPACITY) == 1);
+	CHECK(timers[0].id == 2 && timers[0].state == TWHEEL_STATE_PENDING);
+	twheel_close(w);
+	tap_result("a drain hands back what no other thread has taken");
 }
 
 void test_some(void)
 {
-	others_in_between("submit", NULL, submit_many);
-	others_in_between("drain", submit_many, drain_many);
-	others_in_between("adoption", NULL, adopt_many);
-	others_in_between("take", two_hundred_due, take_many);
-	others_in_between("search behind stale events", all_stale, take_one);
 	submit_fails_in_the_middle();
-	fast_periodic(small_ring_mode, 16, 0);
-	fast_periodic(small_ring_mode, 16, 1000);
-	for (uint32_t timers = 1; timers <= 16; timers += 15) {
-		fast_periodic(ring_mode, timers, 0);
-		fast_periodic(ring_mode, timers, 1000);
-		fast_periodic(ring_batch_mode, timers, 0);
-		fast_periodic(ring_batch_mode, timers, 1000);
-	}
-
-	stores(ring_mode);
 	stores(words_mode);
 	batches();
-	batch_fails(ring_batch_mode);
-	batch_fails(&modes[4]);
-	take_fails(ring_mode);
-	take_fails(ring_batch_mode);
-	full_ring();
-	round_the_ring();
-	same_deadline();
-	just_full();
-	count_put_back();
-	drain_beside_take();
-	adopted_entry();
-	scribbled_entry();
-	far_generations(ring_mode);
-	far_generations(ring_batch_mode);
+	batch_fails(batch_mode);
+	take_fails(words_mode);
+	take_fails(batch_mode);
 	shared();
+	for (unsigned int i = 0; i < MODES; i++)
+		free_ids(&modes[i]);
+	drain_beside_take();
 }

@@ -217,13 +217,12 @@ static void verdict(void)
 	CHECK(stale == 0);
 }
 
-static void test(const char *name, uint64_t features, uint32_t ring_entries, uint32_t flags)
+static void test(const char *name, uint64_t features, uint32_t flags)
 {
 	struct twheel_options options = {
 		.size = sizeof(options),
 		.flags = flags,
 		.capacity = CAPACITY,
-		.ring_entries = ring_entries,
 	};
 	pthread_t threads[OWNERS - 1], time;
 	struct owner owners[OWNERS];
@@ -292,17 +291,12 @@ static void handles(uint32_t flags)
 
 int main(void)
 {
-	const uint64_t all = TWHEEL_FEATURE_WORDS | TWHEEL_FEATURE_RING;
-
-	test("ring", all, 64, 0);
-	test("ring, batch", all, 64, TWHEEL_OPEN_BATCH);
-	test("small ring, batch", all, 4, TWHEEL_OPEN_BATCH);
-	test("words", all, 0, 0);
-	test("words, batch", all, 0, TWHEEL_OPEN_BATCH);
-	test("calls", 0, 0, 0);
-	test("fallback", 0, 0, TWHEEL_OPEN_FALLBACK);
-	test("fallback, batch", 0, 0, TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_BATCH);
-	test("fallback, calls", 0, 0, TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_NO_WORDS);
+	test("words", TWHEEL_FEATURE_WORDS, 0);
+	test("words, batch", TWHEEL_FEATURE_WORDS, TWHEEL_OPEN_BATCH);
+	test("calls", 0, 0);
+	test("fallback", 0, TWHEEL_OPEN_FALLBACK);
+	test("fallback, batch", 0, TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_BATCH);
+	test("fallback, calls", 0, TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_NO_WORDS);
 	handles(0);
 	handles(TWHEEL_OPEN_FALLBACK);
 	return tap_end();

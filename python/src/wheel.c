@@ -120,16 +120,16 @@ static int id_and_deadline(PyObject *const *args, Py_ssize_t nr, uint32_t *id, u
 
 static PyObject *wheel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-	static char *names[] = { "path", "fd", "clock", "tick", "capacity", "ring_entries",
-				 "words", "batch", "device", NULL };
+	static char *names[] = { "path", "fd", "clock", "tick", "capacity", "words", "batch",
+				 "device", NULL };
 	struct twheel_options options = { .size = sizeof(options) };
 	PyObject *path = NULL, *fd = Py_None, *clock = Py_None, *device = Py_None, *self;
 	int words = 1, batch = 0, is_device, ret;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O&OOO&O&O&ppO:Wheel", names,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O&OOO&O&ppO:Wheel", names,
 					 PyUnicode_FSConverter, &path, &fd, &clock,
 					 to_u64, &options.tick, to_u32, &options.capacity,
-					 to_u32, &options.ring_entries, &words, &batch, &device))
+					 &words, &batch, &device))
 		return NULL;
 	self = type->tp_alloc(type, 0);
 	if (!self)
@@ -253,7 +253,6 @@ static PyObject *wheel_capacity(PyObject *self, void *unused)
 }
 
 static unsigned int has_words = TWHEEL_HAS_WORDS;
-static unsigned int has_ring = TWHEEL_HAS_RING;
 static unsigned int has_fallback = TWHEEL_HAS_FALLBACK;
 
 static PyObject *wheel_has(PyObject *self, void *what)
@@ -315,54 +314,52 @@ static PyObject *wheel_cancel_tell(PyObject *self, PyObject *arg)
 	return ret < 0 ? twheel_error(ret) : PyLong_FromLong(ret);
 }
 
-/* All there is to say of an arm, but the id. */
-static int to_arming(PyObject *args, PyObject *kwargs, const char *format, char **names,
-		     uint32_t *id, struct twheel_arming *arming)
-{
-	int relative = 0, new = 0, move = 0, ok;
-
-#define TERMS to_u64, &arming->deadline, to_u64, &arming->interval, to_u32, &arming->count, \
-		to_u64, &arming->slack, to_u64, &arming->cookie, &relative, &new, &move, \
-		to_u32, &arming->generation
-	if (id)
-		ok = PyArg_ParseTupleAndKeywords(args, kwargs, format, names, to_u32, id, TERMS);
-	else
-		ok = PyArg_ParseTupleAndKeywords(args, kwargs, format, names, TERMS);
-#undef TERMS
-	arming->flags = (relative ? TWHEEL_ARM_RELATIVE : 0) | (new ? TWHEEL_ARM_NEW : 0) |
-			(move ? TWHEEL_ARM_MOVE : 0);
-	return ok;
-}
-
-static char *arming_names[] = { "id", "deadline", "interval", "count", "slack", "cookie",
-				"relative", "new", "move", "generation", NULL };
-
 static PyObject *wheel_arm_with(PyObject *self, PyObject *args, PyObject *kwargs)
 {
+	static char *names[] = { "id", "deadline", "interval", "count", "slack", "cookie",
+				 "relative", "new", "move", "generation", NULL };
+	int relative = 0, new = 0, move = 0;
 	struct twheel_arming arming = { 0 };
 	struct twheel *handle;
 	uint32_t id;
 
-	if (!to_arming(args, kwargs, "O&O&|$O&O&O&O&pppO&:arm_with", arming_names, &id, &arming))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|$O&O&O&O&pppO&:arm_with", names,
+					 to_u32, &id, to_u64, &arming.deadline, to_u64,
+					 &arming.interval, to_u32, &arming.count, to_u64,
+					 &arming.slack, to_u64, &arming.cookie, &relative, &new,
+					 &move, to_u32, &arming.generation))
 		return NULL;
+	arming.flags = (relative ? TWHEEL_ARM_RELATIVE : 0) | (new ? TWHEEL_ARM_NEW : 0) |
+		       (move ? TWHEEL_ARM_MOVE : 0);
 	handle = handle_of(self);
 	return handle ? none_or_error(twheel_arm_with(handle, id, &arming)) : NULL;
 }
 
-static PyObject *wheel_arm_any(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *wheel_id_get(PyObject *self, PyObject *unused)
 {
-	struct twheel_arming arming = { 0 };
-	struct twheel *handle;
+	struct twheel *handle = handle_of(self);
 	uint32_t id;
 	int ret;
 
-	if (!to_arming(args, kwargs, "O&|$O&O&O&O&pppO&:arm_any", &arming_names[1], NULL, &arming))
+	(void)unused;
+	if (!handle)
+		return NULL;
+	ret = twheel_id_get(handle, &id);
+	return ret ? twheel_error(ret) : PyLong_FromUnsignedLong(id);
+}
+
+static PyObject *wheel_id_put(PyObject *self, PyObject *arg)
+{
+	struct twheel *handle;
+	uint32_t id;
+
+	if (!to_u32(arg, &id))
 		return NULL;
 	handle = handle_of(self);
 	if (!handle)
 		return NULL;
-	ret = twheel_arm_any(handle, &arming, &id);
-	return ret ? twheel_error(ret) : PyLong_FromUnsignedLong(id);
+	twheel_id_put(handle, id);
+	Py_RETURN_NONE;
 }
 
 static PyObject *wheel_flush(PyObject *self, PyObject *unused)
@@ -649,10 +646,10 @@ static PyMethodDef wheel_methods[] = {
 	  "arm_with($self, id, deadline, *, interval=0, count=0, slack=0, cookie=0,\n"
 	  "         relative=False, new=False, move=False, generation=0)\n--\n\n"
 	  "Arm a timer, with all there is to say." },
-	{ "arm_any", METHOD(wheel_arm_any), METH_VARARGS | METH_KEYWORDS,
-	  "arm_any($self, deadline, *, interval=0, count=0, slack=0, cookie=0,\n"
-	  "        relative=False, new=False, move=False, generation=0)\n--\n\n"
-	  "Arm a timer with any id that is free, and return the id." },
+	{ "id_get", wheel_id_get, METH_NOARGS,
+	  "id_get($self)\n--\n\nTake an id from the list of free ones." },
+	{ "id_put", wheel_id_put, METH_O,
+	  "id_put($self, id, /)\n--\n\nPut an id back, whose timer is not armed." },
 	{ "flush", wheel_flush, METH_NOARGS,
 	  "flush($self)\n--\n\nMake the calls that were collected (batch=True)." },
 	{ "take", METHOD(wheel_take), METH_VARARGS | METH_KEYWORDS,
@@ -682,15 +679,14 @@ static PyGetSetDef wheel_attributes[] = {
 	{ "closed", wheel_closed, NULL, "Is it closed?", NULL },
 	{ "capacity", wheel_capacity, NULL, "Ids are below this.", NULL },
 	{ "words", wheel_has, NULL, "Is a store enough for most changes?", &has_words },
-	{ "ring", wheel_has, NULL, "Do events come in a ring?", &has_ring },
 	{ "fallback", wheel_has, NULL, "Is it in this process, and not the kernel's?",
 	  &has_fallback },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 
 static const char wheel_doc[] =
-"Wheel(*, path=None, fd=None, clock=None, tick=0, capacity=0, ring_entries=0, words=True,\n"
-"      batch=False, device=None)\n--\n\n"
+"Wheel(*, path=None, fd=None, clock=None, tick=0, capacity=0, words=True, batch=False,\n"
+"      device=None)\n--\n\n"
 "A wheel of /dev/twheel; where there is none, one in this process.\n\n"
 "device=True refuses the latter, device=False wants it.  Times are in ns, and deadlines made\n"
 "from now().  Errors are OSErrors with the errno that twheel.h tells.";

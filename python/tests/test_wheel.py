@@ -111,11 +111,9 @@ class Functions(Base):
         wheel = self.open()
         with self.assertRaises(ValueError):
             wheel.wait(timeout=Closes(wheel))
-        for function in (Wheel.arm_with, Wheel.arm_any):
-            wheel = self.open()
-            ident = (1,) if function is Wheel.arm_with else ()
-            with self.assertRaises(ValueError):
-                function(wheel, *ident, 1, relative=Closes(wheel))
+        wheel = self.open()
+        with self.assertRaises(ValueError):
+            wheel.arm_with(1, 1, relative=Closes(wheel))
         self.addCleanup(gc.set_threshold, *gc.get_threshold())
         for function in (Wheel.take, Wheel.list_armed, Wheel.drain,
                          lambda wheel: wheel.wait(timeout=0)):
@@ -128,12 +126,12 @@ class Functions(Base):
                     function(wheel)
             gc.set_threshold(0)
 
-    def test_arm_any(self):
+    def test_free_ids(self):
         wheel = self.open(capacity=2)
-        ids = {wheel.arm_any(1000 * MS, relative=True, cookie=9) for _ in range(2)}
-        self.assertEqual(ids, {0, 1})
-        self.fails(errno.ENOSPC, wheel.arm_any, wheel.now() + 1)
-        self.fails(errno.EINVAL, wheel.arm_any, 0)
+        self.assertEqual({wheel.id_get() for _ in range(2)}, {0, 1})
+        self.fails(errno.ENOSPC, wheel.id_get)
+        wheel.id_put(1)
+        self.assertEqual(wheel.id_get(), 1)
 
     def test_get_list_drain(self):
         wheel = self.open(capacity=1000)
@@ -182,13 +180,11 @@ class Functions(Base):
         wheel = self.open(capacity=500, tick=2 * MS, clock=time.CLOCK_BOOTTIME)
         self.assertEqual(wheel.capacity, 500)
         self.assertEqual(wheel.fallback, not self.device)
-        self.assertIs(wheel.ring, False)
         self.assertIs(self.open(words=False).words, False)
         self.assertLess(abs(wheel.now() - time.clock_gettime_ns(time.CLOCK_BOOTTIME)),
                         10**10)
         self.assertIn(f"fd={wheel.fileno()} capacity=500", repr(wheel))
         self.assertFalse(os.get_inheritable(wheel.fileno()))
-        self.assertIs(self.open(ring_entries=16).ring, bool(self.device))
 
     def test_without_words(self):
         wheel = self.open(words=False)
@@ -235,7 +231,7 @@ class Errors(Base):
     def test_deadlines(self):
         wheel = self.open()
         for call in (lambda when: wheel.arm(1, when), lambda when: wheel.extend(1, when),
-                     lambda when: wheel.arm_with(1, when), wheel.arm_any):
+                     lambda when: wheel.arm_with(1, when)):
             for when in -1, 2**64:
                 with self.subTest(when=when), self.assertRaises(OverflowError):
                     call(when)
@@ -299,8 +295,7 @@ class Errors(Base):
     def test_open(self):
         for number, how in (
                 (errno.ERANGE, {"capacity": 2**24 + 1}), (errno.ERANGE, {"capacity": 2**40}),
-                (errno.EOPNOTSUPP, {"clock": 99}), (errno.EOPNOTSUPP, {"clock": 2**40}),
-                (errno.ERANGE, {"ring_entries": 2**30})):
+                (errno.EOPNOTSUPP, {"clock": 99}), (errno.EOPNOTSUPP, {"clock": 2**40})):
             with self.subTest(how=how):
                 self.fails(number, Wheel, device=self.device, **how)
         for number, how in (
@@ -341,12 +336,12 @@ class Errors(Base):
         self.assertIn("closed", repr(wheel))
         for name, args in (
                 ("arm", (1, 1)), ("extend", (1, 1)), ("cancel", (1,)), ("cancel_tell", (1,)),
-                ("arm_with", (1, 1)), ("arm_any", (1,)), ("flush", ()), ("take", ()),
+                ("arm_with", (1, 1)), ("id_get", ()), ("id_put", (1,)), ("flush", ()), ("take", ()),
                 ("wait", ()), ("get", (1,)), ("list_armed", ()), ("drain", ()), ("adopt", ()),
                 ("now", ()), ("fileno", ()), ("__enter__", ())):
             with self.subTest(name=name), self.assertRaises(ValueError):
                 getattr(wheel, name)(*args)
-        for name in "capacity", "words", "ring", "fallback":
+        for name in "capacity", "words", "fallback":
             with self.subTest(name=name), self.assertRaises(ValueError):
                 getattr(wheel, name)
 

@@ -66,7 +66,6 @@ class Wheel:
         clock: int | None = None,
         tick: int = 0,
         capacity: int = 0,
-        ring_entries: int = 0,
         words: bool = True,
         batch: bool = False,
         device: bool | None = None,
@@ -89,19 +88,8 @@ class Wheel:
         move: bool = False,
         generation: int = 0,
     ) -> None: ...
-    def arm_any(
-        self,
-        deadline: int,
-        *,
-        interval: int = 0,
-        count: int = 0,
-        slack: int = 0,
-        cookie: int = 0,
-        relative: bool = False,
-        new: bool = False,
-        move: bool = False,
-        generation: int = 0,
-    ) -> int: ...
+    def id_get(self) -> int: ...
+    def id_put(self, id: int, /) -> None: ...
     def flush(self) -> None: ...
     def take(self, nr: int = 256) -> list[Event]: ...
     def wait(self, nr: int = 256, timeout: SupportsFloat | None = None) -> list[Event]: ...
@@ -120,7 +108,5 @@ class Wheel:
     def capacity(self) -> int: ...
     @property
     def words(self) -> bool: ...
-    @property
-    def ring(self) -> bool: ...
     @property
     def fallback(self) -> bool: ...

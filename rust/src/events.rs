@@ -101,8 +101,8 @@ impl Events {
             .into()
             .and_then(|timeout| Instant::now().checked_add(timeout));
 
-        // Before the first events, or else a timer on a batch would wait for a time without any;
-        // and before it sleeps, because what was taken and is stale may have to be armed.
+        // Before the first take: where events always come, a timer on a batch would otherwise
+        // never reach the kernel.
         self.handle.flush()?;
         while self.fill()? == 0 {
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));
@@ -112,7 +112,6 @@ impl Events {
             }
             // Not by twheel_wait(): while it sleeps it is about to take events, and no id that
             // comes back could be given out again.
-            self.handle.flush()?;
             self.poll(left)?;
         }
         Ok(Batch { events: self })

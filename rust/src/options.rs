@@ -25,8 +25,6 @@ pub enum Clock {
     Boottime,
     /// `CLOCK_REALTIME`, which can be set.
     Realtime,
-    /// `CLOCK_TAI`, which can be set.
-    Tai,
 }
 
 impl Clock {
@@ -36,7 +34,6 @@ impl Clock {
             Clock::Realtime => 0,
             Clock::Monotonic => 1,
             Clock::Boottime => 7,
-            Clock::Tai => 11,
         }
     }
 }
@@ -61,7 +58,6 @@ pub struct Options {
     clock: Option<Clock>,
     tick: Duration,
     capacity: u32,
-    ring_entries: u32,
 }
 
 impl Options {
@@ -91,12 +87,6 @@ impl Options {
     /// How many timers there can be; 65,536 by default.
     pub fn capacity(&mut self, capacity: u32) -> &mut Options {
         self.capacity = capacity;
-        self
-    }
-
-    /// Have events in a ring that is shared with the kernel, of so many entries.
-    pub fn ring(&mut self, entries: u32) -> &mut Options {
-        self.ring_entries = entries;
         self
     }
 
@@ -149,8 +139,8 @@ impl Options {
     /// has inherited the file descriptor, or by whom it was handed over. There is a timer for
     /// each that is armed, or whose event waits; all others are free.
     ///
-    /// Of the clock, tick, capacity and ring, those that are given must be the same, unless
-    /// the wheel was never used.
+    /// A clock, tick or capacity that is given must be that of the wheel, unless the wheel was
+    /// never used.
     ///
     /// # Safety
     ///
@@ -197,7 +187,7 @@ impl Options {
             clock: self.clock.map_or(0, Clock::number),
             tick: nanos(self.tick),
             capacity: self.capacity,
-            ring_entries: self.ring_entries,
+            reserved: 0,
         };
         let mut raw = null_mut();
 

@@ -26,7 +26,7 @@ pub struct Options {
     pub clock: u32,
     pub tick: u64,
     pub capacity: u32,
-    pub ring_entries: u32,
+    pub reserved: u32,
 }
 
 /// `struct twheel_arming`.
@@ -81,8 +81,7 @@ pub const OPEN_DEVICE: u32 = 1 << 4;
 pub const OPEN_FALLBACK: u32 = 1 << 5;
 
 pub const HAS_WORDS: u32 = 1 << 0;
-pub const HAS_RING: u32 = 1 << 1;
-pub const HAS_FALLBACK: u32 = 1 << 2;
+pub const HAS_FALLBACK: u32 = 1 << 1;
 
 pub const ARM_RELATIVE: u32 = 1 << 0;
 
@@ -190,7 +189,7 @@ mod tests {
         let mut both = Both::default();
         layout!(both, Word is twheel_word: deadline promise);
         layout!(both, Options is twheel_options:
-            size flags path fd clock tick capacity ring_entries);
+            size flags path fd clock tick capacity reserved);
         layout!(both, Arming is twheel_arming:
             flags count deadline interval slack cookie generation reserved);
         layout!(both, Event is twheel_event:
@@ -198,7 +197,7 @@ mod tests {
         layout!(both, Timer is twheel_timer:
             id generation state count cookie deadline remaining interval slack overruns);
         constants!(both: OPEN_FD OPEN_CLOCK OPEN_NO_WORDS OPEN_BATCH OPEN_DEVICE OPEN_FALLBACK
-            HAS_WORDS HAS_RING HAS_FALLBACK ARM_RELATIVE EVENT_LAST
+            HAS_WORDS HAS_FALLBACK ARM_RELATIVE EVENT_LAST
             STATE_PENDING STATE_EXPIRED);
 
         let program = env::temp_dir().join(format!("twheel-layout-{}", process::id()));

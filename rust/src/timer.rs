@@ -80,8 +80,8 @@ impl Timer {
                 if events.are_of(&self.handle)
                     && !uncovered(deadline, word.deadline.load(Relaxed)) =>
             {
-                // If an event has come meanwhile it does not have this deadline: its taker, who
-                // is this thread, finds it stale, and sees to it that the kernel looks again.
+                // An event that has come meanwhile has the old deadline: the read that takes
+                // it, by this thread, finds it stale, and the kernel files the timer anew.
                 word.deadline.store(deadline.0, Relaxed);
                 Ok(())
             }

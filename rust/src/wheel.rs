@@ -197,11 +197,6 @@ impl Wheel {
         self.handle.has(sys::HAS_WORDS)
     }
 
-    /// Do events come in a ring?
-    pub fn has_ring(&self) -> bool {
-        self.handle.has(sys::HAS_RING)
-    }
-
     /// Is the wheel in this process, and not the kernel's?
     pub fn is_fallback(&self) -> bool {
         self.handle.has(sys::HAS_FALLBACK)

@@ -359,7 +359,6 @@ modes! {
     device: twheel::Options::new().device(), "there is no /dev/twheel";
     device_batch: twheel::Options::new().device().batch(), "there is no /dev/twheel";
     device_calls: twheel::Options::new().device().no_words(), "there is no /dev/twheel";
-    device_ring: twheel::Options::new().device().ring(256), "there is no /dev/twheel";
 }
 
 #[test]
@@ -372,10 +371,7 @@ fn what_it_is() {
         .open()
         .unwrap();
 
-    assert_eq!(
-        (wheel.capacity(), wheel.has_words(), wheel.has_ring()),
-        (500, true, false)
-    );
+    assert_eq!((wheel.capacity(), wheel.has_words()), (500, true));
     assert!(wheel.is_fallback());
     assert!(!options.no_words().open().unwrap().0.has_words());
     let shown = format!("{wheel:?} {events:?} {:?}", wheel.timer().unwrap());
@@ -416,10 +412,6 @@ fn mistakes() {
     );
     assert_eq!(
         kind(Options::new().fallback().tick(LONG)),
-        ErrorKind::InvalidInput
-    );
-    assert_eq!(
-        kind(Options::new().fallback().ring(u32::MAX)),
         ErrorKind::InvalidInput
     );
     assert_eq!(

@@ -25,8 +25,7 @@
  *	ALLOWED, ALLOWED2	and of which kind: FENCED (all but the bare extend),
  *			EVERYTHING, or one or a sum of ARM, EXTEND, CANCEL,
  *			IOCTL_ARM, IOCTL_CANCEL, IOCTL_NEW, IOCTL_MOVE
- *	CONSUMER	the thread that takes events: 0, 1, or ANY (only without RING)
- *	RING		entries of the ring; without it events are read
+ *	CONSUMER	the thread that reads events: 0, 1, or ANY
  *	IDS		timers: with 2 the hand looks at both in one batch
  *	END		the clock goes from 0 to END, deadlines from 1 to END
  *	TICK		a tick of the wheel, in units of the clock
@@ -54,16 +53,12 @@
 #define NO_CLAIM		8	/* an event counts as it is */
 #define LOAD_COMPARE_STORE	9	/* claimed, but in two steps */
 #define DROP_STALE		10	/* no test after a stale event */
-#define SWAP_FIRST		17	/* a read swaps for a claim that does not hold */
-#define SWAP_ANYWAY		18	/* only-new and only-move swap what they find */
-/* Rule 4. */
-#define EVENT_FIRST		11	/* published before the raise */
-#define PROMISE_FIRST		12	/* the consumer loads the promise, then tail */
+#define SWAP_FIRST		11	/* a read swaps for a claim that does not hold */
+#define SWAP_ANYWAY		12	/* only-new and only-move swap what they find */
 /* What else has to be right. */
 #define PROMISE_UP		13	/* the promise is the deadline's tick */
 #define PROMISE_DOWN		14	/* the promise is the tick before that */
-#define NO_WAITING		15	/* nobody counts what waits behind a full ring */
-#define NO_ADOPTION		16	/* the successor does not test */
+#define NO_ADOPTION		15	/* the successor does not test */
 
 #ifndef BREAK
 #define BREAK NOTHING
@@ -96,9 +91,6 @@
 #endif
 #define ANY 9
 
-#if defined(RING) && IDS > 1
-#error "the ring is modelled with one id"
-#endif
 
 /* What a thread does. */
 #define ARM		1
@@ -126,17 +118,8 @@
 #define DEADLINE(i)	(i)
 #define PROMISE(i)	(IDS + (i))
 #define LOCK		(2 * IDS)
-#ifdef RING
-#define HEAD		(LOCK + 1)
-#define TAIL		(LOCK + 2)
-#define WAITING		(LOCK + 3)
-#define ENTRY(n)	(LOCK + 4 + (n) % RING)
-#define WORDS		(LOCK + 4 + RING)
-#define RELEASE(w)	((w) == LOCK || (w) == TAIL || (w) == HEAD)
-#else
 #define WORDS		(LOCK + 1)
 #define RELEASE(w)	((w) == LOCK)
-#endif
 
 /* One processor for each thread, and one for the hand. */
 #define CPUS (THREADS + 1)
@@ -181,19 +164,15 @@ byte now;
  */
 #define IDLE		0
 #define IN_WHEEL	1	/* FILED in the document */
-#define QUEUED		2	/* its event waits to be read, or for a place in the ring */
+#define QUEUED		2	/* its event waits to be read */
 #define CLAIMED		3	/* a read is copying its event: the claim */
 
 byte state[IDS];
 byte promised[IDS];		/* what the promise says: the kernel does not read it */
 byte hand_at[IDS];		/* when the hand comes to it */
 byte tag[IDS];			/* of a queued event, or of a claimed one */
-#ifdef RING
-byte ktail;
-#else
 byte generation[IDS];		/* counts what is armed by call, as long as a read compares */
 byte readers[IDS];		/* how many compare */
-#endif
 
 /* For the judge: operations that are not finished; and what must never be. */
 byte busy;
@@ -217,15 +196,12 @@ inline file(c, i, d)
 
 /*
  * Takes back an event that was not read: if a read has claimed it, that claim
- * does not hold any more. What is in the ring stays there.
+ * does not hold any more.
  */
 inline unlink(c, i)
 {
 	if
 	:: state[i] == QUEUED || state[i] == CLAIMED ->
-#ifdef RING
-		store(c, WAITING, 0);
-#endif
 		state[i] = IDLE;
 		tag[i] = 0
 	:: else
@@ -235,17 +211,12 @@ inline unlink(c, i)
 /* A generation is compared by reads only: without one, all are alike. */
 inline begin_generation(i)
 {
-#ifndef RING
 	if
 	:: readers[i] != 0 -> generation[i]++
 	:: else
 	fi
-#else
-	skip
-#endif
 }
 
-#ifndef RING
 /* Is it still the claim that was made of this arming and deadline? */
 #define HOLDS(i, g, t) (state[i] == CLAIMED && generation[i] == (g) && tag[i] == (t))
 
@@ -258,40 +229,13 @@ inline forget_generation(i)
 	:: else
 	fi
 }
-#endif
-
-#ifdef RING
-#define NEXT(n) (((n) + 1) % (2 * RING))
-#define USED(head) ((ktail + 2 * RING - (head)) % (2 * RING))
-
-inline publish(c, d)
-{
-	store(c, ENTRY(ktail), d);
-	ktail = NEXT(ktail);
-	store(c, TAIL, ktail)
-}
-#endif
 
 /* An event with tag d. The timer is no longer in the wheel, and its promise is 0. */
 inline deliver(c, i, d)
 {
 	TELL3("processor %d: timer %d has an event with tag %d\n", c, i, d)
-#ifdef RING
-	if
-	:: USED(LOAD(c, HEAD)) < RING ->
-		publish(c, d)
-	:: else ->
-		state[i] = QUEUED;
-		tag[i] = d;
-		if
-		:: !BROKEN(NO_WAITING) -> store(c, WAITING, 1)
-		:: else
-		fi
-	fi
-#else
 	state[i] = QUEUED;
 	tag[i] = d
-#endif
 }
 
 /*
@@ -304,15 +248,9 @@ inline look_first(c, i)
 {
 	seen[i] = LOAD(c, DEADLINE(i));
 	if
-	:: BROKEN(EVENT_FIRST) && DUE(seen[i]) ->
-		deliver(c, i, seen[i])
-	:: else
-	fi;
-	if
 	:: seen[i] == 0 || DUE(seen[i]) ->
 		raised = raised || promised[i] != 0;
-		/* The event that is already out leaves it QUEUED. */
-		state[i] = (state[i] == QUEUED -> QUEUED : IDLE);
+		state[i] = IDLE;
 		promised[i] = 0;
 		hand_at[i] = 0
 	:: else ->
@@ -330,7 +268,7 @@ inline look_second(c, i)
 	again = (BROKEN(NO_REREAD) -> seen[i] : LOAD(c, DEADLINE(i)));
 	TELL2("processor %d: looks again: deadline is %d\n", c, again)
 	if
-	:: again == seen[i] && seen[i] != 0 && promised[i] == 0 && !BROKEN(EVENT_FIRST) ->
+	:: again == seen[i] && seen[i] != 0 && promised[i] == 0 ->
 		deliver(c, i, seen[i])
 	:: again != seen[i] && BEFORE(again, promised[i]) ->
 		file(c, i, again)
@@ -445,9 +383,8 @@ proctype clock()
 #define ARM_STORED	1	/* arm: what the word says */
 #define ARM_VALUE	2
 #define CANCEL_IT	3
-#define MORE		4	/* move what waits into the ring */
-#define READ		5
-#define ARM_IF		6	/* ARM_VALUE with f: if it is armed, or if it is not */
+#define READ		4
+#define ARM_IF		5	/* ARM_VALUE with f: if it is armed, or if it is not */
 
 #define WHOLE_LOOK	1
 #define SECOND_HALF	2
@@ -467,9 +404,6 @@ inline count(c, i, t)
 	assert(!early);
 	stale = LOAD(c, DEADLINE(i)) != t;
 	assert(!stale);
-#ifdef RING
-	owed[i] = false
-#else
 	/* With it goes the cookie that it had when it was claimed. */
 	if
 	:: generation[i] == g -> owed[i] = false
@@ -481,7 +415,6 @@ inline count(c, i, t)
 		skip
 #endif
 	fi
-#endif
 }
 
 /*
@@ -653,20 +586,6 @@ inline in_the_kernel(c)
 		unless_look(c)
 	   }
 
-#ifdef RING
-	:: atomic {
-		call == MORE && UNLOCKED(c) ->
-		TELL1("processor %d: finds the ring empty, and calls\n", c)
-		mem[LOCK] = 1;
-		if
-		:: state[i] == QUEUED && USED(LOAD(c, HEAD)) < RING ->
-			publish(c, tag[i]);
-			unlink(c, i)
-		:: else
-		fi;
-		unless_look(c)
-	   }
-#else
 	:: atomic {
 		call == READ && UNLOCKED(c) ->
 		TELL1("processor %d: reads an event\n", c)
@@ -728,7 +647,6 @@ nothing:
 	   atomic {
 		finish()
 	   }
-#endif
 	fi;
 
 	/* A look at once, as the hand makes it. */
@@ -830,107 +748,6 @@ inline in_user_space(c)
 	      }
 	   fi
 
-#ifdef RING
-	/*
-	 * It takes an event from the ring.
-	 */
-	:: atomic {
-		CONSUMES(c) && LOAD(c, TAIL) != LOAD(c, HEAD) && !BROKEN(PROMISE_FIRST) ->
-		busy++;
-		t = LOAD(c, ENTRY(LOAD(c, HEAD)))
-	   }
-claim:
-	   if
-	   :: atomic {
-		BROKEN(NO_CLAIM) ->
-		count(c, i, t);
-		again = AFTER(t);
-		store(c, DEADLINE(i), again);
-		again = 0;
-		d = t
-	      }
-	   :: atomic {
-		BROKEN(LOAD_COMPARE_STORE) ->
-		d = LOAD(c, DEADLINE(i));
-		TELL3("processor %d: takes an event with tag %d: deadline is %d\n", c, t, d)
-	      }
-	      atomic {
-		if
-		:: d == t ->
-			count(c, i, t);
-			again = AFTER(t);
-			store(c, DEADLINE(i), again);
-			again = 0
-		:: else
-		fi
-	      }
-	   :: atomic {
-		/* Compare-and-swap; d is what it found. */
-		EMPTY(c) && !BROKEN(NO_CLAIM) && !BROKEN(LOAD_COMPARE_STORE) ->
-		d = mem[DEADLINE(i)];
-		TELL3("processor %d: takes an event with tag %d: deadline is %d\n", c, t, d)
-		if
-		:: d == t ->
-			count(c, i, t);
-			mem[DEADLINE(i)] = AFTER(t)
-		:: else
-		fi
-	      }
-#ifdef ANY_ORDER
-	   :: atomic {
-		/* One that fails orders no stores before it. */
-		!EMPTY(c) && LOAD(c, DEADLINE(i)) != t ->
-		d = LOAD(c, DEADLINE(i))
-	      }
-#endif
-	   fi;
-	   atomic {
-		MAY_DIE;
-		again = NEXT(LOAD(c, HEAD));
-		store(c, HEAD, again);
-		again = 0;
-		/* What is wanted now? */
-		d = (d == t -> AFTER(t) : d);
-		if
-		:: BROKEN(DROP_STALE) -> d = 0
-		:: else
-		fi
-	   }
-	   atomic {
-		f = (BROKEN(PROMISE_FIRST) -> f : LOAD(c, PROMISE(i)));
-		TELL2("processor %d: promise is %d\n", c, f)
-		call = (BEFORE(d, f) -> ARM_STORED : NO_CALL);
-		MAY_DIE;
-		unless_call()
-	   }
-
-	/* The same, with the promise loaded before tail. */
-	:: atomic {
-		BROKEN(PROMISE_FIRST) && CONSUMES(c) ->
-		busy++;
-		f = LOAD(c, PROMISE(i))
-	   }
-	   if
-	   :: atomic {
-		LOAD(c, TAIL) != LOAD(c, HEAD) ->
-		t = LOAD(c, ENTRY(LOAD(c, HEAD)))
-	      }
-	      goto claim
-	   :: atomic {
-		LOAD(c, TAIL) == LOAD(c, HEAD) ->
-		finish()
-	      }
-	   fi
-
-	/*
-	 * The ring is empty, but something waits.
-	 */
-	:: atomic {
-		CONSUMES(c) && LOAD(c, TAIL) == LOAD(c, HEAD) && LOAD(c, WAITING) != 0 ->
-		busy++;
-		call = MORE
-	   }
-#else
 	/*
 	 * It reads an event: poll said there is one.
 	 */
@@ -946,7 +763,6 @@ claim:
 		i = 1;
 		call = READ
 	   }
-#endif
 #endif
 
 #ifdef DIES
@@ -982,10 +798,8 @@ proctype thread(byte c; byte ops)
 	byte seen[IDS];
 	byte again;
 	bool raised;
-#ifndef RING
 	byte g;			/* the generation of the event */
 	bool holds;
-#endif
 #ifdef DIES
 	bool died;
 #endif
@@ -1007,12 +821,7 @@ end:
 #endif
 #define QUIET (busy == 0 && mem[LOCK] == 0 && EMPTY_BUFFERS)
 
-#ifdef RING
-/* In the ring, or behind it and the daemon can know. */
-#define EVENT(i) (mem[TAIL] != mem[HEAD] || (state[i] == QUEUED && mem[WAITING] != 0))
-#else
 #define EVENT(i) (state[i] == QUEUED)
-#endif
 #define WANTED(i) (mem[DEADLINE(i)] != 0)
 #define SERVED(i, d) (state[i] == IN_WHEEL && hand_at[i] <= TICK_OF(d))
 
@@ -1084,15 +893,6 @@ init {
 #if IDS > 1
 		TELL1("word %d is deadline[1]\n", DEADLINE(1))
 		TELL1("word %d is promise[1]\n", PROMISE(1))
-#endif
-#ifdef RING
-		TELL1("word %d is head\n", HEAD)
-		TELL1("word %d is tail\n", TAIL)
-		TELL1("word %d is waiting\n", WAITING)
-		TELL1("word %d is entry[0]\n", ENTRY(0))
-#if RING > 1
-		TELL1("word %d is entry[1]\n", ENTRY(1))
-#endif
 #endif
 		TELL1("processor %d is hand\n", HAND)
 		v = 0;

@@ -10,7 +10,7 @@ _twheel()
 	_init_completion -s || return
 	case $prev in
 	--clock)
-		mapfile -t COMPREPLY < <(compgen -W 'monotonic boottime realtime tai' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'monotonic boottime realtime' -- "$cur")
 		return
 		;;
 	--as)

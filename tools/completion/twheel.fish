@@ -15,7 +15,7 @@ function __twheel_options
     else
         $command[1] --help
     end | string replace -rf $option '$1\t$2' |
-        string replace -r '^(--clock=).*' '$1monotonic\n$1boottime\n$1realtime\n$1tai' |
+        string replace -r '^(--clock=).*' '$1monotonic\n$1boottime\n$1realtime' |
         string replace -r '^(--as=).*' (string join '\n' '$1'{twheel,simple,hashed} \
             '$1'{hierarchical,clock,keys,heap,list,poll,linux})
 end

@@ -20,10 +20,10 @@ int __wrap_twheel_sys_read(int fd, void *to, size_t size)
 	return __real_twheel_sys_read(fd, to, size);
 }
 
-void __wrap_twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when)
+void __wrap_twheel_sys_timer_set(int fd, uint64_t when)
 {
 	made++;
-	__real_twheel_sys_timer_set(fd, clock, when);
+	__real_twheel_sys_timer_set(fd, when);
 }
 
 int __wrap_twheel_sys_poll(int fd, int64_t timeout)

@@ -17,8 +17,8 @@ int __wrap_twheel_sys_ioctl(int fd, unsigned long request, void *arg);
 int __real_twheel_sys_ioctl(int fd, unsigned long request, void *arg);
 int __wrap_twheel_sys_read(int fd, void *to, size_t size);
 int __real_twheel_sys_read(int fd, void *to, size_t size);
-void __wrap_twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when);
-void __real_twheel_sys_timer_set(int fd, uint32_t clock, uint64_t when);
+void __wrap_twheel_sys_timer_set(int fd, uint64_t when);
+void __real_twheel_sys_timer_set(int fd, uint64_t when);
 int __wrap_twheel_sys_poll(int fd, int64_t timeout);
 int __real_twheel_sys_poll(int fd, int64_t timeout);
 

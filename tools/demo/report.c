@@ -137,28 +137,17 @@ static void print_lateness(const char *what, const struct lateness *late)
 	       duration_short(p99, late->p99), duration_short(max, late->max));
 }
 
-static void ratio_row(const char *what, uint64_t a, uint64_t b, const char *note)
-{
-	char text[NUMBER_LEN];
-
-	printf("  %-34s %12s%s%s\n", what, ratio(text, a, b), *note ? "   " : "", note);
-}
-
 static void print_wheel(const struct run *run)
 {
 	const struct twheel_stats *stats = &run->stats;
-	const struct tally *timers = run->records.totals->timers;
-	char note[160], text[2][NUMBER_LEN];
+	char text[3][NUMBER_LEN];
 
 	head("the wheel");
 	row("timers fired", stats->fired, "");
-	snprintf(note, sizeof(note), "%s moves in %s cascades", number(text[0], stats->moves),
-		 number(text[1], stats->cascades));
-	ratio_row("timers moved per cascade", stats->moves, stats->cascades, note);
-	ratio_row("moves per timer pushed back", stats->moves, timers[PUSHED_BACK].times, "");
-	snprintf(note, sizeof(note), "%s interrupts, %s timers fired",
-		 number(text[0], stats->interrupts), number(text[1], stats->fired));
-	ratio_row("hrtimer interrupts per timer fired", stats->interrupts, stats->fired, note);
+	printf("  %-34s %12s   %s interrupts, %s timers fired\n",
+	       "hrtimer interrupts per timer fired",
+	       ratio(text[0], stats->interrupts, stats->fired),
+	       number(text[1], stats->interrupts), number(text[2], stats->fired));
 	printf("  %-34s %12s\n", "kernel memory of the wheel", bytes(text[0], stats->memory));
 }
 

@@ -51,7 +51,6 @@ static void open_wheel(struct run *run, uint32_t files)
 			 (run->fallback ? TWHEEL_OPEN_FALLBACK : TWHEEL_OPEN_DEVICE),
 		.tick = run->tick,
 		.capacity = files,
-		.ring_entries = TWHEEL_DEFAULT_RING,
 	};
 	int err = twheel_open(&run->wheel, &options);
 

@@ -109,10 +109,7 @@ static void cancel(struct server *server, int fd)
 	note(server, CANCELLED, before, twheel_cancel(server->config->wheel, fd));
 }
 
-/*
- * Mostly for timers that are new.  One that was pushed back when its event was in
- * the ring already may be among them.
- */
+/* Tell the kernel of new timers, and of those pushed back after they had expired. */
 static void flush(struct server *server)
 {
 	uint64_t before = calls_made(), time = now();

@@ -25,8 +25,7 @@ void check_features(struct facts *facts, struct finding *finding)
 	if (!facts->wheel)
 		return;
 	if (facts->features & TWHEEL_FEATURE_WORDS)
-		say(finding, GOOD, "words (a change is a store)%s",
-		    facts->features & TWHEEL_FEATURE_RING ? ", event ring" : "; no event ring");
+		say(finding, GOOD, "words (a change is a store)");
 	else
 		say(finding, GOOD, "no words here, so each change is a call");
 }
@@ -45,9 +44,6 @@ static const struct trial {
 	{ "max_user_wheels", "wheels", 16, 0, {} },
 	{ "max_user_timers", "timers", TWHEEL_DEFAULT_CAPACITY,
 	  TWHEEL_FEATURE_WORDS, { .flags = TWHEEL_SETUP_WORDS } },
-	{ "max_user_ring", "entries of event rings", TWHEEL_DEFAULT_RING, TWHEEL_FEATURE_RING,
-	  { .flags = TWHEEL_SETUP_WORDS, .delivery = TWHEEL_DELIVER_RING,
-	    .ring_entries = TWHEEL_DEFAULT_RING } },
 };
 
 static int attempt(const struct trial *trial)
@@ -177,8 +173,7 @@ void check_limits(struct facts *facts, struct finding *finding)
 		say(finding, PROBLEM, "this user has %s wheels and may have %s", own, most);
 		type_raise(facts, finding, &trials[0]);
 	} else {
-		say(finding, GOOD, "room for wheel, words and ring; %s of %s wheels in use", own,
-		    most);
+		say(finding, GOOD, "room for wheel and words; %s of %s wheels in use", own, most);
 	}
 }
 

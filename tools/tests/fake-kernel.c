@@ -12,8 +12,7 @@
  * resolution than ticks of 4 ms.
  *
  * With FAKE_TIMERS=N any file is a wheel, which has that many timers to be listed, and counters
- * that are always the same.  Its timers stand in one list, the last one in front; FAKE=moving
- * has each move away when its slot is sought, and FAKE=placeless tells of no slots.
+ * that are always the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -174,14 +173,9 @@ static struct twheel_timer listed(uint32_t id, uint32_t nr)
 static const struct twheel_stats always = {
 	.pending = 1000,
 	.expired = 3,
-	.storms = 2,
 	.next = NOW + 2500 * NSEC_PER_MSEC,
-	.oldest = 2500 * NSEC_PER_MSEC,
-	.in_ring = 7,
 	.max_late = 5 * NSEC_PER_MSEC,
-	.max_unread = 9 * NSEC_PER_SEC,
 	.late = { [5] = 150, [6] = 40, [13] = 10 },
-	.unread = { [0] = 5, [23] = 5 },
 };
 
 static uint32_t fake_timers(void)
@@ -208,33 +202,6 @@ static int get(struct twheel_timer *timer)
 	if (timer->id >= CAPACITY)
 		return -ERANGE;
 	*timer = timer->id < nr ? listed(timer->id, nr) : (struct twheel_timer){ .id = timer->id };
-	return 0;
-}
-
-static int where(struct twheel_where *where)
-{
-	uint32_t nr = fake_timers(), id = where->id;
-	uint32_t before = nr - 1 - id;
-
-	if (tells("placeless"))
-		return -ENOTTY;
-	*where = (struct twheel_where){ .id = id, .generation = 1 };
-	if (id >= nr)
-		return 0;
-	where->filed = NSEC_PER_SEC * 8;
-	if (id % 10 == 3) {
-		where->place = TWHEEL_PLACE_DUE;
-	} else if (before > 64) {
-		where->place = TWHEEL_PLACE_BEHIND;
-		where->before = 64;
-		where->front = tells("moving") ? nr : id + 64;
-	} else {
-		where->place = TWHEEL_PLACE_SLOT;
-		where->level = 2;
-		where->slot = 77;
-		where->list = 5;
-		where->before = before;
-	}
 	return 0;
 }
 
@@ -267,8 +234,6 @@ static int call(unsigned long request, void *arg)
 		return list(arg);
 	case TWHEEL_IOC_GET:
 		return get(arg);
-	case TWHEEL_IOC_WHERE:
-		return where(arg);
 	case TWHEEL_IOC_STATS:
 		*(struct twheel_stats *)arg = getenv("FAKE_TIMERS") ? always : counters;
 		return 0;

@@ -30,7 +30,6 @@ printf '%s\n' 'arm 1 350ms' 'arm 2 450ms' 'cancel 2' 'where 1' 'run 345ms' 'arm 
 	twheel arm --json --every 1ms --times 2 --cookie 7 1ms >"$dir/json/arm"
 	FAKE_TIMERS=20 twheel watch --fd 0 --json --interval 10ms --count 2 >"$dir/json/watch"
 	FAKE_TIMERS=20 twheel list --fd 0 --json >"$dir/json/list"
-	FAKE_TIMERS=20 twheel list --fd 0 --json --where >>"$dir/json/list"
 	for id in 0 3 40; do
 		FAKE_TIMERS=20 twheel get --fd 0 --json $id >>"$dir/json/get"
 	done

@@ -69,14 +69,10 @@ refused 'needs a unit' --within 5
 refused 'use id, remaining' --sort size
 refused 'give a number from 1' --limit 0
 
-# What is told of slots, of a list that takes several calls to go through.
-# fake HOW TIMERS COMMAND...: of such a kernel
-fake()
+# get ARGUMENT...: of a wheel with 300 timers
+get()
 {
-	how=$1
-	timers=$2
-	shift 2
-	FAKE=$how FAKE_TIMERS=$timers "$twheel" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	FAKE_TIMERS=300 "$twheel" get --fd 0 "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
 }
 
@@ -87,21 +83,7 @@ tells()
 	result $? "$2"
 }
 
-fake '' 300 list --fd 0 --where --id 10
-tells '^ +10 .* 290 +2 +77 +5 +289$' 'list --where: 289 timers stand before it, five calls away'
-tells ' COOKIE +LEVEL +SLOT +LIST +BEFORE$' 'list --where has a head for it'
-fake '' 300 list --fd 0 --where --id 13
-tells '^ +13 .*expired.* 287 +- +- +- +-$' 'list --where: one that has expired is in no slot'
-fake moving 300 list --fd 0 --where --id 10
-tells ' 290 +- +- +- +-$' 'list --where: a list that has changed meanwhile is told of as unknown'
-fake '' 300 list --fd 0 --where --id 10 --json
-tells '"overruns":2,"where":\{"place":"slot","level":2,"slot":77,"list":5,"before":289,"filed_ns":8000000000\}\}$' \
-	'list --where --json'
-fake placeless 300 list --fd 0 --where
-[ $status -eq 1 ] && grep -q 'this module does not tell where a timer is' "$dir/err"
-result $? 'list --where: an older module is told of'
-
-fake '' 300 get --fd 0 10
+get 10
 tells '^  state +pending$' 'get: state'
 tells '^  remaining +71ms$' 'get: remaining'
 tells '^  interval +1s$' 'get: interval'
@@ -109,21 +91,12 @@ tells '^  left +for ever  expirations$' 'get: expirations left'
 tells '^  overruns +2$' 'get: overruns'
 tells '^  generation +1  of' 'get: generation'
 tells '^  cookie +290$' 'get: cookie'
-tells '^  level +2$' 'get: level'
-tells '^  slot +77  ' 'get: slot'
-tells '^  before it +289  ' 'get: how many stand before it'
-tells '^  filed for +3s  from now$' 'get: when the wheel comes to it'
-fake '' 300 get --fd 0 13
-tells '^  where +due  ' 'get: an event that waits'
-fake '' 300 get --fd 0 400
+get 400
 tells '^  state +idle$' 'get: one that is not armed'
-tells '^  where +nowhere  ' 'get: where that is'
 ! grep -q cookie "$dir/out"
 result $? 'get: of that nothing else is told'
-fake moving 300 get --fd 0 10
-tells '^  where +unknown  ' 'get: a list that has changed meanwhile'
-fake '' 300 get --fd 0 --json 13
-tells '^\{"id":13,.*"where":\{"place":"due","filed_ns":' 'get --json'
+get --json 13
+tells '^\{"id":13,.*"overruns":1\}$' 'get --json'
 
 # get_refused STATUS PATTERN ARGUMENT...: with one line
 get_refused()
@@ -131,18 +104,15 @@ get_refused()
 	want=$1
 	pattern=$2
 	shift 2
-	fake "${how:-}" 300 get --fd 0 "$@"
+	get "$@"
 	[ $status -eq "$want" ] && [ ! -s "$dir/out" ] && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
 		grep -q "$pattern" "$dir/err"
 	result $? "refused: get $*"
 }
-how=
 get_refused 2 'say which'
 get_refused 2 'one timer at a time' 1 2
 get_refused 2 'give a number' x
 get_refused 1 'timer 70000: a number is out of its range' 70000
-how=placeless
-get_refused 1 'this module does not tell where a timer is' 1
 
 # More than one call asks for, and more than a buffer holds.
 list 3000

@@ -18,16 +18,16 @@
  * and 64-bit programs.  The size of a struct is part of its ioctl number, so
  * a struct can grow at its end: an older kernel accepts a longer struct whose
  * unknown tail is zero, a newer kernel takes a shorter one as if the rest were
- * zero.  The records in arrays, of SUBMIT, LIST, DRAIN and read(), have one size each.
+ * zero.  The records of SUBMIT and LIST carry their size by the same rule, those of read()
+ * have the size that SETUP tells.
  * Reserved fields must be 0.  Fields marked "out" are written by the kernel and never
  * read.
  *
  * A call that fails has changed no timer, but for one case: memory to which the
  * results could be written when the call began, and can't when it ends, because
  * another thread has taken it away.  Then the call has been carried out, and fails
- * with EFAULT; a timer whose id the kernel chose is cancelled again, unless others have
- * got its event or drained it by then.  What an arm has got of the memory that it needs
- * stays with the wheel, also if there is no more.
+ * with EFAULT; LIST tells of a timer whose id the kernel chose.  Memory that an arm has got
+ * stays with the wheel, also if there was not enough.
  */
 
 /**
@@ -36,14 +36,18 @@
  * ========== ==================================================================
  * ENOTTY     no such ioctl
  * EFAULT     a pointer does not lead to memory of the caller; the cursor of a LIST
- *            or DRAIN has not moved then
+ *            has not moved then
+ * EBADF      the file is open for reading only, and the call would change the wheel: SETUP, ARM,
+ *            CANCEL, SUBMIT
  * E2BIG      the struct is longer than this kernel's and its tail is not zero
  * EINVAL     the struct is too short; a reserved field is not 0; an unknown
  *            operation; a combination that means nothing; read() into
  *            less than one event
- * EOPNOTSUPP an unknown flag, clock or delivery: not in this kernel; TWHEEL_ID_ANY or
- *            read() on a wheel with an event ring
- * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range;
+ * EOPNOTSUPP an unknown flag or clock: not in this kernel; TWHEEL_ID_ANY on a wheel with
+ *            words: a store may cancel or arm a timer without a call, so the kernel does
+ *            not know which ids are free
+ * ERANGE     an id, tick, shape, capacity, interval, slack or count out of its range; a
+ *            relative deadline above 2^63 - 1;
  *            TWHEEL_ARM_STORED with TWHEEL_ID_ANY
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
  * EPERM      a tick below TWHEEL_MIN_TICK, or a shape other than the default,
@@ -54,11 +58,9 @@
  * EEXIST     TWHEEL_ARM_NEW, and the timer is armed
  * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed; TWHEEL_ARM_STORED,
  *            and it has no word
- * ESTALE     the generation given is not the timer's: it was armed again, or has given
- *            back its memory; not with TWHEEL_ARM_STORED
- * ENOSPC     every id of the wheel is in use; also that of a timer which was cancelled by a
- *            store while a read or a drain holds it
- * EDQUOT     the user's limit on wheels, timers or ring entries is reached.  The
+ * ESTALE     the generation given is not the timer's: it was armed again
+ * ENOSPC     every id of the wheel is in use
+ * EDQUOT     the user's limit on wheels or timers is reached.  The
  *            user is who first sets the wheel up, or arms a timer in it, by
  *            whatever call.  A wheel that nobody has tried to use counts for
  *            nobody; if a first use fails, it counts for who tried, until somebody
@@ -68,7 +70,7 @@
  *            word, one by one, because all that it needs is there
  * EAGAIN     nothing to read, and the file is non-blocking; with RWF_NOWAIT, nothing
  *            that a few steps have found
- * EINTR      a signal came: before the first event was read; before LIST or DRAIN
+ * EINTR      a signal came: before the first event was read; before LIST
  *            found a timer, whose cursor has moved on all the same; or one that
  *            kills came while SETUP took memory
  * ENODEV     mmap: there are no words with this kernel
@@ -79,14 +81,14 @@
 /* The ABI may change until this is 1. */
 #define TWHEEL_ABI		0
 
-/* Every id of a wheel is below its capacity; this one lets the kernel choose. */
+/* Every id of a wheel is below its capacity; this one lets the kernel choose, without words. */
 #define TWHEEL_ID_ANY		0xffffffffU
 
 #define TWHEEL_MAX_CAPACITY	(1U << 24)
 #define TWHEEL_MAX_LEVELS	16U
 #define TWHEEL_MAX_SLOTS	4096U
 #define TWHEEL_MAX_COUNT	((1U << 23) - 1)
-/* Entries in one submit, list or drain. */
+/* Entries in one submit or list. */
 #define TWHEEL_MAX_BATCH	(1U << 20)
 /* ns; a smaller tick needs CAP_SYS_RESOURCE. */
 #define TWHEEL_MIN_TICK		100000U
@@ -98,7 +100,7 @@
 
 /**
  * enum twheel_state - what becomes of an arming
- * @TWHEEL_STATE_IDLE: not armed: never, or cancelled, or drained
+ * @TWHEEL_STATE_IDLE: not armed: never, or cancelled
  * @TWHEEL_STATE_PENDING: armed, and not due yet: see @tick of struct twheel_setup; with
  *	slack it may be due at a later tick
  * @TWHEEL_STATE_EXPIRED: due, and no read has returned its event
@@ -152,8 +154,6 @@ struct twheel_event {
  * @max_user_timers: how many timers one user's wheels may hold together
  * @max_user_wheels: how many wheels one user may have
  * @reserved: 0
- * @max_user_ring: how many entries the event rings of one user's wheels may have
- *	together
  */
 struct twheel_features {
 	__u32		abi;
@@ -167,26 +167,20 @@ struct twheel_features {
 	__aligned_u64	max_user_timers;
 	__u32		max_user_wheels;
 	__u32		reserved;
-	__aligned_u64	max_user_ring;
 };
 
-/* Wheels can have words; and an event ring.  There is TWHEEL_IOC_WHERE. */
+/* Wheels can have words. */
 #define TWHEEL_FEATURE_WORDS	(1ULL << 0)
-#define TWHEEL_FEATURE_RING	(1ULL << 1)
-#define TWHEEL_FEATURE_WHERE	(1ULL << 2)
 
 /**
  * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
  * @flags: TWHEEL_SETUP_*
  * @clock: a clock id, if TWHEEL_SETUP_CLOCK is set; else 0: CLOCK_MONOTONIC.
- *	CLOCK_REALTIME and CLOCK_TAI can be set.  Forward: timers are due by the
- *	new time, at once.  Back: they wait until the clock reaches their
- *	deadlines again, also those armed with a relative one, and those whose
- *	event waits to be read.
- * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due when the first tick at
- *	or past its deadline begins, together with all others of that tick.  If there are none,
- *	it is due at its deadline, as far as the wheel can tell at a glance, but not in the
- *	tick behind one in which something else was due.  Never before
+ *	CLOCK_REALTIME may be set.  Forward: timers are due by the new time, at once.
+ *	Back: pending timers wait until the clock reaches their deadlines; what has expired
+ *	stays expired, as with timerfd.
+ * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or
+ *	after its deadline
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits need with
  *	these slots (TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), if that
  *	is not more.  What is further off than the levels reach goes round the
@@ -195,11 +189,8 @@ struct twheel_features {
  *	at least 4; 0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY;
  *	0: TWHEEL_DEFAULT_CAPACITY
- * @delivery: TWHEEL_DELIVER_*
- * @ring_entries: of the event ring, with TWHEEL_DELIVER_RING: 1 to
- *	TWHEEL_MAX_RING, rounded up to a power of two, and to at least 256;
- *	0: TWHEEL_DEFAULT_RING.  Else 0
- * @reserved: 0
+ * @event_size: the size of struct twheel_event that the caller knows; 0: 48 bytes, that of the
+ *	first ABI.  Out: the size of the records that read() returns, at most the one asked for
  * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded
  *	down to a page of words (256 ids where pages have 4 KiB).  Else 0
  * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have one, from the @words_first
@@ -207,16 +198,15 @@ struct twheel_features {
  *	from @words_first on.  ERANGE beyond the capacity.  Else 0
  * @words_offset: out: where in the file the word of id 0 is, or would be, for
  *	mmap; 0: there are no words
- * @ring_offset: out: where to mmap the event ring; 0: there is none
  * @now: out: what the wheel's clock tells
  * @clock_offset: out: what to add to the caller's reading of @clock to get the
- *	wheel's time.  Not 0 only where the caller is in another time namespace
+ *	wheel's time, modulo 2^64.  Not 0 only where the caller is in another time namespace
  *	than the one in which the wheel was opened
  *
  * SETUP may be called once, before the wheel is used; a wheel that never calls
  * it has the defaults.  It writes back what was made of the request.  All the
- * memory that words and event ring need is taken here: if it is not there, the
- * call fails (ENOMEM, EDQUOT, EINTR) and may be called again.
+ * memory that words need is taken here: if it is not there, the call fails
+ * (ENOMEM, EDQUOT, EINTR) and may be called again.
  * GET_SETUP tells the same at any time, to a successor for example.
  */
 struct twheel_setup {
@@ -226,15 +216,12 @@ struct twheel_setup {
 	__u32		levels;
 	__u32		slots;
 	__u32		capacity;
-	__u32		delivery;
-	__u32		ring_entries;
-	__u32		reserved;
+	__u32		event_size;
 	__u32		words_first;
 	__u32		words_nr;
 	__aligned_u64	words_offset;
-	__aligned_u64	ring_offset;
 	__aligned_u64	now;
-	__aligned_s64	clock_offset;
+	__aligned_u64	clock_offset;
 };
 
 /* @clock is given. */
@@ -242,20 +229,10 @@ struct twheel_setup {
 /* Timers have words. */
 #define TWHEEL_SETUP_WORDS	(1U << 1)
 
-/*
- * Events are read; or are in a ring that is mapped, which takes words for all ids:
- * an event counts by its word.
- */
-#define TWHEEL_DELIVER_READ	0U
-#define TWHEEL_DELIVER_RING	1U
-
-#define TWHEEL_MAX_RING		(1U << 20)
-#define TWHEEL_DEFAULT_RING	4096U
-
 /**
  * struct twheel_word - what a daemon and the kernel share of a timer
  * @deadline: written by the daemon: when the timer is due; 0: not wanted.  The
- *	kernel writes it on behalf of a caller only: arm, cancel, drain, read.
+ *	kernel writes it on behalf of a caller only: arm, cancel, read.
  * @promise: written by the kernel: every deadline at or after this one is looked
  *	at in time.  0: the kernel is not looking.
  *
@@ -272,83 +249,13 @@ struct twheel_setup {
  * the timer is this thread's alone: no other stores its deadline or takes its
  * events, and the one it has now is wanted still.
  *
- * An event from the ring counts only if @deadline can be swapped
- * (compare-and-swap) from that of the event to 0, or of a periodic timer to the
- * next.  If not, it is stale: drop it.  So it is if its deadline is to come, which
- * happens where a clock was set back: CLOCK_REALTIME and CLOCK_TAI.  In all cases
- * make the test above.  read() does that by itself.
+ * A read() returns an event only if it could swap (compare-and-swap) @deadline from that of the
+ * event to 0, or of a periodic timer to the next.  If not, the event is stale, and is dropped.
  */
 struct twheel_word {
 	__aligned_u64	deadline;
 	__aligned_u64	promise;
 };
-
-/**
- * struct twheel_entry - an event in the ring
- * @id: the timer
- * @generation: as of struct twheel_event, and so are the others up to @flags
- * @cookie: the same
- * @deadline: when it was due; what @deadline of its word must be
- * @fired: when the wheel found it due
- * @overruns: periods that passed beyond this one until the entry was written; those after
- *	that are told by another event
- * @flags: TWHEEL_EVENT_*
- * @count: expirations that are left of a count-limited timer, this one included; else 0.  It
- *	may be fewer by now: of what was told since the entry was written, GET tells
- * @interval: of a periodic timer, else 0.  It goes on at @deadline + (@overruns + 1) *
- *	@interval, unless this is the last event; its consumer stores that
- * @reserved: 0
- *
- * Only the consumer knows which events have counted.  So of a timer with a count tell
- * the kernel of each that did, the last too: arm it with TWHEEL_ARM_STORED, and the
- * periods, @overruns + 1, in @count of struct twheel_op.  What was not told is not used
- * up, and the timer expires as many times more: so tell before its handler runs, and do not
- * drain it, nor arm it with TWHEEL_ARM_KEEP, between the claim and that.
- *
- * A timer may be armed again by a call for the very deadline that an entry has which is
- * yet to be taken.  That one would count, and tell the cookie of the earlier arming.  So an
- * entry is stale, too, if its @generation comes before that of the last such call, which
- * has written another one: who arms timers by calls keeps what the calls return.  As
- * generations go round, it does if the difference, signed, is less than 0.  The same thread
- * arms and takes, or a lock sees to it that no claim and no such call happen at once.
- */
-struct twheel_entry {
-	__u32		id;
-	__u32		generation;
-	__aligned_u64	cookie;
-	__aligned_u64	deadline;
-	__aligned_u64	fired;
-	__aligned_u64	overruns;
-	__u32		flags;
-	__u32		count;
-	__aligned_u64	interval;
-	__aligned_u64	reserved;
-};
-
-/**
- * struct twheel_ring - the beginning of the event ring
- * @tail: entries written so far; by the kernel, release
- * @waiting: events that wait in the wheel for room in the ring; at least 1 if more
- *	is due and yet to be found
- * @entries: in the ring, a power of two
- * @reserved: 0
- * @head: entries taken so far; by the consumer, release
- *
- * Mapped with MAP_SHARED from @ring_offset of struct twheel_setup; entry number
- * n stands at n modulo @entries, behind TWHEEL_RING_HEADER bytes.  A consumer
- * that finds the ring empty executes a full barrier after its store of @head, and
- * loads @waiting; if that is not 0 it makes a call: any submit (with @nr 0, if there
- * is nothing to do), or poll().  epoll_wait() is no such call.
- */
-struct twheel_ring {
-	__u32		tail;
-	__u32		waiting;
-	__u32		entries;
-	__u32		reserved[13];
-	__u32		head;
-};
-
-#define TWHEEL_RING_HEADER	4096U
 
 /**
  * struct twheel_op - arm or cancel a timer
@@ -366,9 +273,6 @@ struct twheel_ring {
  *	0: for ever.  0 for a one-shot.  After the last expiration the timer is a
  *	one-shot, also if it is armed again by its word, until an arm gives it an
  *	interval again.  Only events that count use up the count, not stale ones.
- *	With TWHEEL_ARM_STORED: periods of events from the ring that have counted
- *	and were not told yet; they are taken from what is left, if the timer has a
- *	count, and if they are more than that, nothing is left.  Without a ring it is 0.
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed.
  * @generation: if not 0, the generation that the timer must have (ESTALE, before
@@ -400,7 +304,10 @@ struct twheel_op {
 #define TWHEEL_OP_ARM		1U
 #define TWHEEL_OP_CANCEL	2U
 
-/* @deadline is counted from now. */
+/*
+ * @deadline is counted from now.  Not on a wheel of CLOCK_REALTIME (EINVAL): add the duration to
+ * a reading of the clock, or use CLOCK_MONOTONIC, which is not set.
+ */
 #define TWHEEL_ARM_RELATIVE	(1U << 0)
 /* Only if the timer is not armed (EEXIST). */
 #define TWHEEL_ARM_NEW		(1U << 1)
@@ -408,15 +315,12 @@ struct twheel_op {
 #define TWHEEL_ARM_MOVE		(1U << 2)
 /*
  * Look at the deadline in the timer's word; interval, slack and cookie stay as they were.
- * All other fields must be 0, but for @id and @count; and with @count @generation, if it is
- * known which arming's events were claimed: of another one's count nothing is taken, and
- * the call succeeds all the same.
+ * All other fields but @id must be 0.
  */
 #define TWHEEL_ARM_STORED	(1U << 3)
 /*
  * The timer keeps its interval, slack, cookie and count, which must be 0 here; one that has
- * none is a one-shot.  What an idle timer keeps goes with its memory, so beside a
- * TWHEEL_IOC_TRIM use it with TWHEEL_ARM_MOVE.  Not with TWHEEL_ID_ANY (EINVAL).
+ * none is a one-shot.  Not with TWHEEL_ID_ANY (EINVAL).
  */
 #define TWHEEL_ARM_KEEP		(1U << 4)
 
@@ -424,7 +328,7 @@ struct twheel_op {
  * struct twheel_submit - many operations in one call (TWHEEL_IOC_SUBMIT)
  * @ops: address of an array of struct twheel_op
  * @nr: its length, at most TWHEEL_MAX_BATCH
- * @op_size: sizeof(struct twheel_op)
+ * @op_size: sizeof(struct twheel_op): the distance of the records
  * @flags: 0
  * @done: out: operations whose result was written
  * @failed: out: how many of these have a negative result
@@ -449,14 +353,14 @@ struct twheel_submit {
 };
 
 /**
- * struct twheel_timer - all about a timer (TWHEEL_IOC_GET, _LIST, _DRAIN)
+ * struct twheel_timer - all about a timer (TWHEEL_IOC_GET, _LIST)
  * @id: the timer.  GET: in.
  * @generation: of its last arming.  GET: in: if not 0, the one it must have.
  * @state: enum twheel_state
  * @count: expirations left of a count-limited timer, else 0
  * @cookie: as given
  * @deadline: next, or of the event that waits; absolute
- * @remaining: until @deadline; 0 if it has passed
+ * @remaining: until @deadline; 1 if it has passed, since 0 means never
  * @interval: period, or 0
  * @slack: as the wheel keeps it: rounded down to whole ticks and 4 significant
  *	bits, and 15 * 2^30 ticks at most
@@ -464,9 +368,7 @@ struct twheel_submit {
  *
  * All but what GET takes in is out.  Of a timer that is not armed only id,
  * generation and state are told, the rest is 0.  Of a timer with a word the deadline
- * there counts: with its event in the ring it is expired until that is claimed, and
- * then has the deadline that the claim has left.  If the clock is set back to before its
- * deadline a timer is pending again, with a word or without.
+ * there counts.
  */
 struct twheel_timer {
 	__u32		id;
@@ -482,23 +384,21 @@ struct twheel_timer {
 };
 
 /**
- * struct twheel_list - enumerate the armed timers (TWHEEL_IOC_LIST, _DRAIN)
+ * struct twheel_list - enumerate the armed timers (TWHEEL_IOC_LIST)
  * @timers: address of an array of struct twheel_timer to fill
  * @nr: its length, 1 to TWHEEL_MAX_BATCH
- * @timer_size: sizeof(struct twheel_timer)
+ * @timer_size: sizeof(struct twheel_timer): the distance of the records
  * @cursor: first id to look at, 0 to start.  Out: where to go on.
  * @flags: 0
  * @done: out: entries written; 0 means that the end is reached
  * @reserved: 0
  *
- * In order of ids.  A timer whose event a read holds at that moment, or that another drain
- * does, is neither listed nor drained.  A call may return fewer than @nr timers before the
- * end.  One that a signal ends before it has found a timer fails with EINTR, or is
- * restarted, and has written @cursor all the same: the next goes on from there.
- * DRAIN also cancels each timer that it returns; one that could not be handed
- * over stays armed, and a call that hands over none fails with EFAULT.  It holds up to 64
- * timers while it writes them: one that comes due then, and could not be handed over, is
- * late by as long as that took.
+ * In order of ids.  A timer whose event a read holds at that moment is not listed.  A call may
+ * return fewer than @nr timers before the end.  One that a signal ends before it has found a
+ * timer fails with EINTR, or is restarted, and has written @cursor all the same: the next goes on
+ * from there.
+ * To drain a wheel, list its timers and submit cancels with their generations: what each cancel
+ * found tells whether the timer was pending or expired.
  */
 struct twheel_list {
 	__aligned_u64	timers;
@@ -510,52 +410,31 @@ struct twheel_list {
 	__u32		reserved;
 };
 
-/* Classes of how late events were, see struct twheel_stats. */
+/* Classes of lateness, see struct twheel_stats. */
 #define TWHEEL_LATE_CLASSES	24
 
 /**
  * struct twheel_stats - counters of a wheel (TWHEEL_IOC_STATS)
- * @pending: timers armed and not yet due; with words, those too that were
- *	cancelled by a store and not looked at since
- * @expired: events that were found and wait to be read; until somebody polls or reads, those
- *	too that a store has made stale, or whose clock was set back.  More may be due: the
- *	wheel does not look for them while many wait.  What a read, list or drain holds while it
- *	copies is in none of the two
- * @arms: arms and moves since open
+ * @pending: armed timers that are not due; with words, those too that a store has cancelled and
+ *	the wheel has not looked at since
+ * @expired: events that wait to be read; with words, those too that a store has made stale and no
+ *	poll or read has dropped since.  More timers may be due: with 1,024 events queued only
+ *	read and poll look for them
+ * @arms: arms and moves
  * @cancels: cancels that found the timer armed
- * @fired: expirations found due; one that is in the ring may be found once more, by
- *	TWHEEL_ARM_STORED or a drain, one that waits for it when a store has moved
- *	it to another time that has passed, and any that waits when the clock is set back
- * @delivered: events handed out by read, or written to the ring
+ * @fired: expirations found due; one that waits is found again when a store has moved it to
+ *	another time that has passed
+ * @delivered: events that read returned
  * @overruns: periods counted in these events
- * @moves: times that a timer was brought down a level, or filed again
- * @cascades: upper slots that were brought down
- * @interrupts: times that softirq turned the wheel, or a call did in its place
- * @idle_interrupts: those that had nothing to tell: no event had come, or the ring had no room
- * @steps: steps of at most 64 timers that poll, read and submit did in the time of
- *	their callers, for what softirq left
- * @max_pass: most timers and ring entries handled in one such turn
- * @wakeups: times that readers and pollers were to be woken, should there be any
- * @memory: bytes of kernel memory the wheel holds, all in
- * @next: none of the timers that @pending counts is due before that, ns of the wheel's clock;
- *	0: there is none
- * @storms: ticks at which more than 64 timers came due, as far as they were found in time: what
- *	is late comes in runs of several ticks, and some are not noticed.  Timers that were due when
- *	they were armed make none
- * @oldest: how long the first of those that @expired counts has waited, ns; 0: none waits.
- *	What a read holds while it copies is left out.  Like what follows by the wheel's clock,
- *	and so wrong by what that was set meanwhile
- * @in_ring: entries of the event ring that its consumer has yet to take
- * @max_late: the latest that one of the events of @late was found, ns after its deadline
- * @max_unread: the longest that one of those of @unread has waited, ns
- * @late: events that were delivered, by how long after their deadlines they were found.
- *	Class 0 is less than 1,024 ns, class n less than 1,024 << n, and the last one has no
- *	end.  What the tick and the timer's slack allow is counted with it.  Those are left out
- *	whose timers were armed for a time that had passed.  A clock that is set forward makes
- *	them late, and so does a program that leaves 1,024 events unread: of its timers softirq then
- *	finds but 64 a second
- * @unread: events that were delivered, which is read or written to the ring, by how long
- *	after they were found; likewise
+ * @interrupts: times that softirq turned the wheel
+ * @memory: bytes of kernel memory that the wheel holds
+ * @next: no pending timer is due before this, ns of the wheel's clock; 0: none is pending
+ * @max_late: the latest that an event of @late was found, ns after its deadline
+ * @late: events that read returned, by how long after their deadlines they were found: class 0
+ *	less than 1,024 ns, class n less than 1,024 << n, the last one without end.  That
+ *	includes the tick, the slack, and how long ago a deadline was in the past when armed
+ *
+ * A read that copies events at this moment holds timers that are in neither @pending nor @expired.
  */
 struct twheel_stats {
 	__aligned_u64	pending;
@@ -565,75 +444,12 @@ struct twheel_stats {
 	__aligned_u64	fired;
 	__aligned_u64	delivered;
 	__aligned_u64	overruns;
-	__aligned_u64	moves;
-	__aligned_u64	cascades;
 	__aligned_u64	interrupts;
-	__aligned_u64	idle_interrupts;
-	__aligned_u64	steps;
-	__aligned_u64	max_pass;
-	__aligned_u64	wakeups;
 	__aligned_u64	memory;
 	__aligned_u64	next;
-	__aligned_u64	storms;
-	__aligned_u64	oldest;
-	__aligned_u64	in_ring;
 	__aligned_u64	max_late;
-	__aligned_u64	max_unread;
 	__aligned_u64	late[TWHEEL_LATE_CLASSES];
-	__aligned_u64	unread[TWHEEL_LATE_CLASSES];
 };
-
-/**
- * struct twheel_trim - give memory back (TWHEEL_IOC_TRIM)
- * @freed: out: bytes
- *
- * Frees the memory of timers that are not armed, in chunks of neighbours (256 where pages
- * have 4 KiB) of which none is, without closing the wheel.  With it goes what
- * TWHEEL_ARM_KEEP would keep of them.  Timers with words keep their memory.  Generations go
- * on: no handle of an earlier arming fits a later one.  A signal that kills ends it, and
- * what other threads arm meanwhile may keep chunks that could be freed: call it again.
- */
-struct twheel_trim {
-	__aligned_u64	freed;
-};
-
-/**
- * struct twheel_where - where in the wheel a timer is (TWHEEL_IOC_WHERE)
- * @id: in: the timer
- * @generation: of its last arming.  In: if not 0, the one it must have
- * @place: out: TWHEEL_PLACE_*
- * @level: out: of the slot
- * @slot: out: the slot's place in the ring of that level
- * @list: out: of the slot
- * @before: out: timers that stand before it in that list
- * @front: out: with TWHEEL_PLACE_BEHIND: the timer that stands @before places in front of it
- * @filed: out: by which time it is filed, ns of the wheel's clock: the first tick at or past its
- *	deadline, or of a timer with a word, its promise
- *
- * For people who watch a wheel turn; no program needs it.  What does not apply is 0.  A timer that
- * was moved to later stays in its slot until that is opened, and so @filed may lie behind the slot.
- */
-struct twheel_where {
-	__u32		id;
-	__u32		generation;
-	__u32		place;
-	__u32		level;
-	__u32		slot;
-	__u32		list;
-	__u32		before;
-	__u32		front;
-	__aligned_u64	filed;
-};
-
-/*
- * In no slot: not armed, or held by a read or a drain; in a slot; in a list of a slot, whose
- * first timer is further away than one call looks, so that the place of @front tells which; in
- * the queue of events.
- */
-#define TWHEEL_PLACE_NONE	0U
-#define TWHEEL_PLACE_SLOT	1U
-#define TWHEEL_PLACE_BEHIND	2U
-#define TWHEEL_PLACE_DUE	3U
 
 /* Not in ioctl-number.rst yet; free there as of Linux 7.3. */
 #define TWHEEL_IOC_MAGIC	0xBB
@@ -646,9 +462,6 @@ struct twheel_where {
 #define TWHEEL_IOC_GET		_IOWR(TWHEEL_IOC_MAGIC, 0x05, struct twheel_timer)
 #define TWHEEL_IOC_SUBMIT	_IOWR(TWHEEL_IOC_MAGIC, 0x06, struct twheel_submit)
 #define TWHEEL_IOC_LIST		_IOWR(TWHEEL_IOC_MAGIC, 0x07, struct twheel_list)
-#define TWHEEL_IOC_DRAIN	_IOWR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_list)
-#define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x09, struct twheel_stats)
-#define TWHEEL_IOC_TRIM		_IOR(TWHEEL_IOC_MAGIC, 0x0a, struct twheel_trim)
-#define TWHEEL_IOC_WHERE	_IOWR(TWHEEL_IOC_MAGIC, 0x0b, struct twheel_where)
+#define TWHEEL_IOC_STATS	_IOR(TWHEEL_IOC_MAGIC, 0x08, struct twheel_stats)
 
 #endif /* _UAPI_LINUX_TWHEEL_H */

@@ -11,4 +11,3 @@ typedef int64_t __s64;
 
 /* A word of 64 bits is aligned in WebAssembly. */
 #define __aligned_u64	__u64
-#define __aligned_s64	__s64
