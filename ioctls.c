@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the ioctls do with what a stranger passes in.
+ * The ioctls: they check what an untrusted caller passes, and call timers.c.
  *
- * Whatever a stranger can make long gives way and looks at signals after each
- * step, and has done something for good in each.  But an arm that is to move a timer with a
- * word begins anew when a store comes between: then it is the store that was done.
+ * A call that may take long gives way and looks at signals after each step of COPY_MAX records,
+ * and each step makes progress.  The exception: an arm that moves a timer with a word starts
+ * over when a store has changed the word meanwhile.
  */
 #include <linux/capability.h>
 #include <linux/nospec.h>

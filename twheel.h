@@ -24,8 +24,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 
 /**
  * struct twheel - an open file of the device: a wheel
- * @lock: protects what says so; taken by twheel_lock(), and in softirq as it is; held
- *	for a bounded time
+ * @lock: protects the fields that name it; held for one step of 64 timers at most
  * @timers: the timers; @lock
  * @closing: nothing is to be queued any more; @lock
  * @interrupts: times that softirq turned the wheel; @lock
@@ -45,7 +44,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @offsets: of the clocks that differ in the opener's time namespace; constant
  */
 struct twheel {
-	raw_spinlock_t		lock;		/* see above */
+	raw_spinlock_t		lock;		/* fields that name @lock */
 	struct timers		timers;
 	bool			closing;
 	u64			interrupts;
