@@ -362,17 +362,14 @@ static unsigned int visit_budget(const struct expiry_cpu *c, struct expiry_line 
 				 u64 now)
 {
 	struct timerqueue_node *second = timerqueue_iterate_next(timerqueue_getnext(&line->wheels));
-	unsigned int left = c->tokens - min(c->tokens, EXPIRY_VISIT);
+	/* A user who becomes due late in the span can still use the reserve. */
+	unsigned int left = c->tokens - min(c->tokens, EXPIRY_VISIT + EXPIRY_RESERVE);
 	unsigned int budget = EXPIRY_TURN;
 
 	if ((!second || second->expires > now) && !others_due(line->share, line)) {
 		budget = EXPIRY_SHARE;
-		if (list_empty(&c->fresh) && list_is_singular(&c->visited)) {
+		if (list_empty(&c->fresh) && list_is_singular(&c->visited))
 			budget = WHEEL_STEP;
-			/* A user who becomes due late in the span can still use the reserve. */
-			if (left > EXPIRY_RESERVE)
-				left -= EXPIRY_RESERVE;
-		}
 	}
 	return max(min(budget, left), 1U);
 }
@@ -428,12 +425,13 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	if (c->running)
 		goto out;
 	c->running = true;
-	refill(c, began);
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
 		collect(c, &c->expirer[i]);
+	/* Users who had no visit in the last span come before those who had. */
+	refill(c, began);
 	tokens = c->tokens;
 	pass(c);
-	/* An interrupt without a visit costs no span: each took its user a call that arms. */
+	/* Without a visit there is nothing to charge a span with. */
 	if (c->tokens != tokens) {
 		c->spent += ktime_get_ns() - began + EXPIRY_CALL;
 		c->refill = max(c->refill, c->since + min_t(u64, EXPIRY_DUTY * c->spent,

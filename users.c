@@ -38,13 +38,11 @@ TWHEEL_PART void users_init(void)
 		max_user_timers = totalram_pages() / 16 * (PAGE_SIZE / bytes);
 }
 
-/* Wheels that one user may have. */
 TWHEEL_PART unsigned int users_max_wheels(void)
 {
 	return READ_ONCE(max_user_wheels);
 }
 
-/* Timers that one user's wheels may hold together. */
 TWHEEL_PART unsigned long users_max_timers(void)
 {
 	return READ_ONCE(max_user_timers);
@@ -69,24 +67,25 @@ TWHEEL_PART kuid_t user_current(void)
 	return uid;
 }
 
+static void user_free(struct twheel_user *user)
+{
+	if (user)
+		free_percpu(user->shares);
+	kfree(user);
+}
+
 static struct twheel_user *user_alloc(kuid_t uid)
 {
 	struct twheel_user *user = kzalloc(sizeof(*user), GFP_CHARGED);
 
-	if (!user)
-		return NULL;
-	user->uid = uid;
-	user->shares = expiry_shares_alloc();
-	if (user->shares)
-		return user;
-	kfree(user);
+	if (user) {
+		user->uid = uid;
+		user->shares = expiry_shares_alloc();
+		if (user->shares)
+			return user;
+	}
+	user_free(user);
 	return NULL;
-}
-
-static void user_free(struct twheel_user *user)
-{
-	free_percpu(user->shares);
-	kfree(user);
 }
 
 static struct twheel_user *user_find(kuid_t uid)
@@ -112,15 +111,12 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 
 	for (;;) {
 		raw_spin_lock(&users_lock);
-		user = user_find(uid);
-		if ((user ? user->wheels : 0) >= users_max_wheels()) {
+		user = user_find(uid) ?: spare;
+		if (user && user->wheels >= users_max_wheels()) {
 			user = ERR_PTR(-EDQUOT);
-		} else if (user) {
-			user->wheels++;
-		} else if (spare) {
-			swap(user, spare);
-			user->wheels = 1;
+		} else if (user && !user->wheels++) {
 			hash_add(users, &user->node, __kuid_val(uid));
+			spare = NULL;
 		}
 		raw_spin_unlock(&users_lock);
 		if (user)
@@ -129,8 +125,7 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
 		if (!spare)
 			return ERR_PTR(-ENOMEM);
 	}
-	if (spare)
-		user_free(spare);
+	user_free(spare);
 	return user;
 }
 
