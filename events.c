@@ -37,7 +37,8 @@ static bool twheel_readable(struct twheel *tw)
 		readable = left && timers_expired(ts);
 		unsure = !left || timers_behind(ts, now);
 		if (!readable && (unsure || heavy))
-			timers_advance(ts, now, left);
+			left -= timers_advance(ts, now, left);
+		twheel_handled(tw, WHEEL_STEP - left);
 		twheel_end(tw, now);
 		if (readable || !(unsure || heavy))
 			return readable;
@@ -58,7 +59,7 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
 		      (help && timers_heavy(ts) && !timers_expired(ts));
 
 	if (behind) {
-		timers_advance(ts, now, WHEEL_STEP);
+		twheel_handled(tw, timers_advance(ts, now, WHEEL_STEP));
 		behind = timers_expired(ts) < enough;
 	}
 	twheel_end(tw, now);
@@ -78,6 +79,7 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 
 	*more = dropped;
 	nr = timers_claim(ts, events, min(nr, WHEEL_STEP - dropped), now);
+	twheel_handled(tw, dropped + nr);
 	*claim = ts->claims;
 	/* The events that are left are for the next waiter, however long this copy takes. */
 	ts->news |= nr && timers_expired(ts);
@@ -85,21 +87,44 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 	return nr;
 }
 
+/* Of @nr claimed events, take from their words as many as are not stale. */
+static unsigned int twheel_take_words(struct twheel *tw, const struct twheel_event *events,
+				      unsigned int nr, u32 claim)
+{
+	lockdep_assert_held(&tw->exchange);
+	twheel_lock(tw);
+	twheel_handled(tw, nr);
+	nr = timers_held(&tw->timers, events, nr, claim);
+	twheel_unlock(tw);
+	return words_take(&tw->timers, events, nr);
+}
+
 /*
- * Commit the first @told of @nr claimed events, which reached the reader, and put the others back.
- * Return how many were committed.  If fewer, the next one is stale, and those behind it are
- * still claimed.
+ * Commit the first @told of @nr claimed events, which reached the reader and of which @taken are
+ * not stale, and put the others back.  Return how many were committed.  If fewer than @told, the
+ * next one is stale, and those behind it are still claimed.
  */
 static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
-				     unsigned int nr, unsigned int told, u32 claim)
+				     unsigned int nr, unsigned int told, unsigned int taken,
+				     u32 claim)
 {
 	u64 now = twheel_begin(tw);
 	unsigned int count;
 
+	twheel_handled(tw, nr);
 	timers_put_back(&tw->timers, events + told, nr - told, claim);
-	count = timers_commit(&tw->timers, events, told, claim, now);
+	count = timers_commit(&tw->timers, events, told, taken, claim, now);
 	twheel_end(tw, now);
 	return count;
+}
+
+/* Calls and reads that exchange words take turns: can this read, or does it have to wait? */
+static bool twheel_exchange_begin(struct twheel *tw, bool at_once)
+{
+	if (at_once)
+		return mutex_trylock(&tw->exchange);
+	mutex_lock(&tw->exchange);
+	return true;
 }
 
 /*
@@ -107,18 +132,25 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
  * it; events behind a stale one take its place.  Return how many were committed; set @fault if
  * a copy failed.
  */
-static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events,
-				unsigned int nr, u32 claim, struct iov_iter *to, bool *fault)
+static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events, unsigned int nr,
+				u32 claim, struct iov_iter *to, bool at_once, bool *fault)
 {
+	/* It does not change once there are timers. */
+	const bool words = tw->timers.word;
 	const size_t size = sizeof(*events);
-	unsigned int done = 0, told, count;
+	unsigned int done = 0, told, taken, count;
 	size_t copied;
 
 	while (nr) {
 		copied = copy_to_iter(events, nr * size, to);
 		told = copied / size;
 		*fault |= told < nr;
-		count = twheel_claim_end(tw, events, nr, told, claim);
+		if (words && told && !twheel_exchange_begin(tw, at_once))
+			told = 0;
+		taken = words && told ? twheel_take_words(tw, events, told, claim) : told;
+		count = twheel_claim_end(tw, events, nr, told, taken, claim);
+		if (words && told)
+			mutex_unlock(&tw->exchange);
 		done += count;
 		iov_iter_revert(to, copied - count * size);
 		if (count == told)
@@ -181,7 +213,7 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			/* To io_uring, completed requests look like a signal. */
 		} while (--steps && behind && (at_once || !signal_pending(current)));
 		nr = twheel_claim(tw, events, want, &claim, &more);
-		told = twheel_tell(tw, events, nr, claim, to, &fault);
+		told = twheel_tell(tw, events, nr, claim, to, at_once, &fault);
 		done += told;
 		if (fault)
 			ret = -EFAULT;

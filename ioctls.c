@@ -40,7 +40,7 @@ static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now,
 		return ret ? ret : timers_arm(ts, op, now, need);
 	case TWHEEL_OP_CANCEL:
 		ret = timers_check_cancel(ts, op);
-		return ret ? ret : timers_cancel(ts, op);
+		return ret ? ret : timers_cancel(ts, op, need);
 	default:
 		return -EINVAL;
 	}
@@ -54,6 +54,7 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 {
 	struct timers *ts = &tw->timers;
 	struct timers_need need = {};
+	bool exchanges = false;
 	unsigned int i = 0;
 	u64 now;
 	int ret;
@@ -63,6 +64,7 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 		timers_prefetch_first(ts, &ops[i], nr - i);
 		for (; i < nr; i++) {
 			timers_prefetch_later(ts, &ops[i], nr - i);
+			twheel_handled(tw, 1);
 			ret = twheel_do_op(ts, &ops[i], now, &need);
 			if (ret == -EAGAIN)
 				break;
@@ -71,10 +73,20 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 		twheel_end(tw, now);
 		if (i == nr || (i && task_sigpending(current)))
 			break;
-		ret = memory_grow(tw, &need);
-		if (ret)
-			ops[i++].result = ret;
+		if (need.what != TIMERS_NEED_WORD) {
+			ret = memory_grow(tw, &need);
+			if (ret)
+				ops[i++].result = ret;
+		} else if (exchanges) {
+			words_exchange(ts, &need);
+		} else {
+			/* The operation's checks are made again with @exchange. */
+			mutex_lock(&tw->exchange);
+			exchanges = true;
+		}
 	}
+	if (exchanges)
+		mutex_unlock(&tw->exchange);
 	return i;
 }
 

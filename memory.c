@@ -146,6 +146,7 @@ static int add(struct twheel *tw, struct timers_need *need)
 	lockdep_assert_held(&tw->grow);
 	switch (need->what) {
 	case TIMERS_NEED_NOTHING:
+	case TIMERS_NEED_WORD:
 		break;
 	case TIMERS_NEED_CHUNK:
 		return add_chunk(tw, need->id);

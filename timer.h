@@ -111,22 +111,31 @@ struct timers {
 };
 
 /**
- * struct timers_need - what an arm needs before it can be done
- * @what: memory for @id; another level; or just another try, with the lock dropped in
- *	between
- * @id: with TIMERS_NEED_CHUNK, for which timer
+ * struct timers_need - what an arm or a cancel needs before it can be done
+ * @what: memory for @id; another level; words_exchange(); or just another try, with the lock
+ *	dropped in between
+ * @id: which timer
  * @passed: ids in use that the caller's arms have passed over under this hold of the lock
  * @few_levels: there is no memory for another level: make do with those that there are
+ * @exchanged: words_exchange() has stored @deadline; cleared by the try that follows
+ * @unless_changed: store it only if the word still holds @before
+ * @deadline: what to store into the word of @id
+ * @before: what the word held
  */
 struct timers_need {
 	enum {
 		TIMERS_NEED_NOTHING,
 		TIMERS_NEED_CHUNK,
 		TIMERS_NEED_LEVEL,
+		TIMERS_NEED_WORD,
 	}	what;
 	u32	id;
 	u32	passed;
 	bool	few_levels;
+	bool	exchanged;
+	bool	unless_changed;
+	u64	deadline;
+	u64	before;
 };
 
 /*
@@ -298,17 +307,37 @@ static inline void timer_count(struct timer *t, u64 periods)
 		t->interval = 0;
 }
 
-/* The event of a timer is delivered: count it, its periods and its lateness. */
-static inline void timer_delivered(struct timers *ts, u32 id, const struct timer *t, u64 fired,
-				   u64 overruns, u64 now)
+/* Begin another arming: a new generation, and what the call wants. */
+static inline void timer_begin(struct timer *t, const struct twheel_op *op, unsigned int slack)
+{
+	if (!++t->generation)
+		t->generation = 1;
+	if (unlikely(op->flags & TWHEEL_ARM_KEEP))
+		return;
+	t->cookie = op->cookie;
+	t->interval = op->interval;
+	t->count = op->count;
+	t->slack = slack;
+}
+
+/* When a timer is due again after an event; 0: never. */
+static inline u64 timer_after(const struct timer *t, const struct twheel_event *event)
+{
+	if (event->flags & TWHEEL_EVENT_LAST)
+		return 0;
+	return add_times(event->deadline, (event->overruns + 1) * t->interval);
+}
+
+/* An event is delivered: count it, its periods and its lateness. */
+static inline void timer_delivered(struct timers *ts, const struct twheel_event *event, u64 now)
 {
 	/* If the clock was set back, an event may have been found before its deadline. */
-	u64 late = fired - min(fired, t->deadline);
+	u64 late = event->fired - min(event->fired, event->deadline);
 	unsigned int class = fls64(late | 1023) - 10;
 
-	trace_twheel_timer_deliver(&ts->wheel, id, fired, overruns, now);
+	trace_twheel_timer_deliver(&ts->wheel, event->id, event->fired, event->overruns, now);
 	ts->delivered++;
-	ts->overruns += overruns;
+	ts->overruns += event->overruns;
 	ts->late[min(class, TWHEEL_LATE_CLASSES - 1U)]++;
 	ts->max_late = max(ts->max_late, late);
 }
@@ -327,17 +356,16 @@ static inline void timer_claim(struct timers *ts, u32 id)
 }
 
 /*
- * Does a claim of this arming and deadline still hold?  Not if the timer was armed,
- * cancelled or taken by somebody else since: what it is now is not the claimant's, also if
- * the same deadline was stored again.
+ * Does the claim of an event still hold?  An arm, a cancel or a later claim of the timer ends it,
+ * also if the same deadline was stored again.
  */
-static inline bool claim_holds(const struct timers *ts, u32 id, u32 generation, u64 deadline,
+static inline bool claim_holds(const struct timers *ts, const struct twheel_event *event,
 			       u32 claim)
 {
-	const struct wheel_node *node = wheel_node(&ts->wheel, id);
-	const struct timer *t = timer_of(ts, id);
+	const struct wheel_node *node = wheel_node(&ts->wheel, event->id);
+	const struct timer *t = timer_of(ts, event->id);
 
-	return t->generation == generation && t->deadline == deadline &&
+	return t->generation == event->generation && t->deadline == event->deadline &&
 	       wheel_where(node) == WHEEL_OUT && node->next == claim;
 }
 

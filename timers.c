@@ -8,6 +8,11 @@
  * effect at once, and commit and put back then leave it alone.  So no event is lost to
  * a fault, and none that was cancelled is put back.
  *
+ * Words are exchanged without the lock (words.c), so an arm or a cancel of a timer with a word
+ * has two halves: the first checks, and returns -EAGAIN with a need for a word; the second,
+ * after words_exchange(), files the timer by what the word holds.  A commit has timers_held(),
+ * words_take() and timers_commit().  These sequences exclude each other.
+ *
  * Free ids: an arm may leave it to the kernel to choose one.  It takes that from the
  * pool; if the pool is empty, from the ids below @fresh, downwards, so that it comes to
  * those last which a daemon uses that numbers its own timers from 0.
@@ -226,42 +231,13 @@ static int arm_refused(const struct twheel_op *op, enum twheel_state state)
 	return 0;
 }
 
-/*
- * Store what an arm wants into the timer's word.  Sets @state to the one that the exchange has
- * put an end to: who takes events by the word can't have the one that is told of there.
- */
-static int arm_word(struct timers *ts, const struct twheel_op *op, u32 id, u64 deadline,
-		    enum twheel_state *state, struct timers_need *need)
-{
-	struct twheel_word *word = word_of(ts, id);
-	u64 before = 0;
-
-	/* With a word, a timer is armed if there is anything but 0 in it. */
-	if (unlikely(op->flags & TWHEEL_ARM_NEW)) {
-		if (!word_take(word, 0, deadline))
-			return -EEXIST;
-	} else if (unlikely(op->flags & TWHEEL_ARM_MOVE)) {
-		before = word_deadline(word);
-		if (!before)
-			return -ENOENT;
-		/* Another deadline may be stored meanwhile. */
-		if (!word_take(word, before, deadline)) {
-			need->what = TIMERS_NEED_NOTHING;
-			return -EAGAIN;
-		}
-	} else {
-		before = word_exchange(word, deadline);
-	}
-	*state = word_state(ts, id, before);
-	return 0;
-}
-
 /**
  * timers_arm() - arm or move a timer
  * @ts: the timers, turned to @now
  * @op: one that timers_check_arm() passed; the results are written to it
  * @now: ns
- * @need: what is missing, with -EAGAIN; the same for all tries of an arm
+ * @need: what is missing, with -EAGAIN; the same for all tries of an arm.  Between a try that
+ *	needs a word and the one that follows there must be no other arm or cancel by value
  *
  * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
  * again; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
@@ -275,14 +251,12 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	unsigned int level = 0;
 	enum wheel_where where;
 	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
-	const bool keep = op->flags & TWHEEL_ARM_KEEP;
 	u64 interval = op->interval;
-	struct twheel_word *word;
 	struct timer *t;
 	u32 id = op->id == TWHEEL_ID_ANY ? op->id : known_id(ts, op->id);
 	int ret;
 
-	if (unlikely(op->flags & TWHEEL_ARM_STORED))
+	if (unlikely(op->flags & TWHEEL_ARM_STORED || need->exchanged))
 		return words_arm(ts, op, now, need);
 	if (unlikely(id == TWHEEL_ID_ANY)) {
 		ret = free_id(ts, &id, need);
@@ -307,7 +281,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		return -EAGAIN;
 	}
 
-	if (unlikely(keep)) {
+	if (unlikely(op->flags & TWHEEL_ARM_KEEP)) {
 		interval = t->interval;
 		slack = t->slack;
 	}
@@ -323,22 +297,11 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		return -EAGAIN;
 	}
 
-	word = word_of(ts, id);
-	if (unlikely(word)) {
-		ret = arm_word(ts, op, id, deadline, &state, need);
-		if (ret)
-			return ret;
-	}
+	if (unlikely(word_of(ts, id)))
+		return words_need(ts, op, id, deadline, need);
 	/* From here on nothing fails. */
-	if (!++t->generation)
-		t->generation = 1;
+	timer_begin(t, op, slack);
 	t->deadline = deadline;
-	if (likely(!keep)) {
-		t->cookie = op->cookie;
-		t->interval = interval;
-		t->count = op->count;
-		t->slack = slack;
-	}
 	ts->arms++;
 	op->id = id;
 	op->generation = t->generation;
@@ -359,8 +322,6 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		else
 			timer_end(ts, id, TIMER_NONE);
 	}
-	if (unlikely(word))
-		word_promise(ts, id, word);
 	return 0;
 }
 
@@ -368,10 +329,11 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
  * timers_cancel() - make sure that a timer is not armed
  * @ts: the timers, turned to the time that it is
  * @op: one that timers_check_cancel() passed; the results are written to it
+ * @need: what has to be done first, with -EAGAIN
  *
- * Return: 0, or -ESTALE.
+ * Return: 0; -EAGAIN: nothing was done, call again after words_exchange(); or -ESTALE.
  */
-TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op)
+TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need)
 {
 	u32 id = known_id(ts, op->id);
 	struct twheel_word *word = word_of(ts, id);
@@ -387,28 +349,24 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op)
 	t = timer_of(ts, id);
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
+	if (word && !need->exchanged)
+		return words_need(ts, op, id, 0, need);
 	op->generation = t->generation;
-	if (word) {
-		u64 before = word_exchange(word, 0);
-
-		op->state = word_state(ts, id, before);
-	} else {
-		op->state = timer_state(ts, id);
-	}
+	op->state = word ? word_state(ts, id, need->before) : timer_state(ts, id);
+	need->exchanged = false;
 	if (state_armed(op->state)) {
 		ts->cancels++;
 		trace_twheel_timer_cancel(&ts->wheel, id, op->state);
 	}
 	where = wheel_where(wheel_node(&ts->wheel, id));
-	if (where == WHEEL_FILED || where == WHEEL_DUE) {
+	if (where == WHEEL_FILED || where == WHEEL_DUE)
 		wheel_unlink(&ts->wheel, id);
-		if (word)
-			word_let_go(ts, id, word);
-		else
-			timer_end(ts, id, TIMER_NONE);
-	} else if (timer_claimed(ts, id)) {
+	else if (!timer_claimed(ts, id))
+		return 0;
+	if (word)
+		word_let_go(ts, id, word);
+	else
 		timer_end(ts, id, TIMER_NONE);
-	}
 	return 0;
 }
 
@@ -505,10 +463,30 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
 }
 
 /**
+ * timers_held() - of how many events does the claim still hold?
+ * @ts: the timers
+ * @events: from timers_claim()
+ * @nr: how many
+ * @claim: the claim's number
+ *
+ * Return: how many of the first, up to one whose timer was armed or cancelled meanwhile.
+ */
+TWHEEL_PART unsigned int timers_held(const struct timers *ts, const struct twheel_event *events,
+				     unsigned int nr, u32 claim)
+{
+	unsigned int i = 0;
+
+	while (i < nr && claim_holds(ts, &events[i], claim))
+		i++;
+	return i;
+}
+
+/**
  * timers_commit() - events have reached their reader
  * @ts: the timers, turned to @now
  * @events: from timers_claim()
  * @nr: how many
+ * @taken: how many of them words_take() has taken; @nr for timers without words
  * @claim: the claim's number
  * @now: ns
  *
@@ -520,39 +498,35 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
  * be committed still.
  */
 TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
-				       unsigned int nr, u32 claim, u64 now)
+				       unsigned int nr, unsigned int taken, u32 claim, u64 now)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_event *event = &events[i];
 		struct twheel_word *word = word_of(ts, event->id);
-		bool last = event->flags & TWHEEL_EVENT_LAST;
-		struct timer *t;
+		bool holds = claim_holds(ts, event, claim);
+		struct timer *t = timer_of(ts, event->id);
 		u64 next;
 
-		/*
-		 * Who has armed or cancelled the timer meanwhile was told that its event was
-		 * taken back; what its word holds belongs to the later arming.
-		 */
-		if (!claim_holds(ts, event->id, event->generation, event->deadline, claim))
-			return i;
-		t = timer_of(ts, event->id);
-		next = last ? 0 : add_times(event->deadline, (event->overruns + 1) * t->interval);
-		if (unlikely(!event_counts(ts, event->id)) ||
-		    (unlikely(word) && !word_take(word, event->deadline, next))) {
-			event_drop(ts, event->id);
+		if (unlikely(i == taken || (!holds && !word))) {
+			/* The claim of a later arming, and what its word holds, are left alone. */
+			if (holds)
+				event_drop(ts, event->id);
 			return i;
 		}
-		timer_delivered(ts, event->id, t, event->fired, event->overruns, now);
-		if (last) {
-			/* Armed by a store from here on, it is a one-shot. */
-			t->interval = 0;
-			t->count = 0;
-			timer_end(ts, event->id, TIMER_DELIVERED);
-			continue;
-		}
-		t->deadline = next;
+		timer_delivered(ts, event, now);
+		next = timer_after(t, event);
 		timer_count(t, event->overruns + 1);
-		timer_resume(ts, event->id, now);
+		/* Armed by a store from here on, it is a one-shot. */
+		if (!next)
+			t->interval = 0;
+		/* Since its event was taken, a store and a call may have armed the timer. */
+		if (unlikely(!holds))
+			continue;
+		t->deadline = next;
+		if (next)
+			timer_resume(ts, event->id, now);
+		else
+			timer_end(ts, event->id, TIMER_DELIVERED);
 		if (unlikely(word))
 			word_promise(ts, event->id, word);
 	}
@@ -570,8 +544,7 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 				 unsigned int nr, u32 claim)
 {
 	while (nr--)
-		if (claim_holds(ts, events[nr].id, events[nr].generation,
-				events[nr].deadline, claim))
+		if (claim_holds(ts, &events[nr], claim))
 			timer_queue(ts, events[nr].id, true);
 }
 

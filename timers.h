@@ -21,7 +21,7 @@ TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op
 TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);
 TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need);
-TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op);
+TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need);
 TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now);
 
 /* Events in one claim. */
@@ -29,8 +29,10 @@ TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 n
 
 TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 				      unsigned int nr, u64 now);
+TWHEEL_PART unsigned int timers_held(const struct timers *ts, const struct twheel_event *events,
+				     unsigned int nr, u32 claim);
 TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
-				       unsigned int nr, u32 claim, u64 now);
+				       unsigned int nr, unsigned int taken, u32 claim, u64 now);
 TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *events,
 				 unsigned int nr, u32 claim);
 

@@ -11,7 +11,7 @@
  * its pages, and they are the kernel's and the daemon's at once.  What the daemon may
  * write there is read in words.c, and nowhere else.
  *
- * Locks: twheel.grow, then twheel.lock, then what expiry.c takes.
+ * Locks: twheel.exchange, then twheel.grow, then twheel.lock, then what expiry.c takes.
  */
 #include <linux/compat.h>
 #include <linux/fs.h>
@@ -119,6 +119,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 	if (!tw)
 		return -ENOMEM;
 	raw_spin_lock_init(&tw->lock);
+	mutex_init(&tw->exchange);
 	mutex_init(&tw->grow);
 	init_waitqueue_head(&tw->wait);
 	tw->entry.lock = &tw->lock;

@@ -28,8 +28,11 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @timers: the timers; @lock
  * @closing: nothing is to be queued any more; @lock
  * @interrupts: times that softirq turned the wheel; @lock
+ * @handled: timers handled since @lock was taken, with CONFIG_PROVE_LOCKING; @lock
  * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
+ * @exchange: serializes calls and reads that exchange words, from their checks until the wheel
+ *	knows the outcome; taken before @grow
  * @grow: only one adds memory, sets up or takes over; taken before @lock
  * @set_up: setup was called; @grow
  * @used: the wheel has memory or was set up, and is @user's for good; changes under
@@ -48,8 +51,10 @@ struct twheel {
 	struct timers		timers;
 	bool			closing;
 	u64			interrupts;
+	unsigned int		handled;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
+	struct mutex		exchange;	/* before @grow */
 	struct mutex		grow;		/* before @lock */
 	bool			set_up;
 	bool			used;
@@ -77,6 +82,15 @@ static inline void twheel_lock(struct twheel *tw)
 		raw_spin_lock(&tw->lock);
 	else
 		raw_spin_lock_bh(&tw->lock);
+	tw->handled = 0;
+}
+
+/* Each part of a hold says how many timers it has handled: together no more than a step. */
+static inline void twheel_handled(struct twheel *tw, unsigned int nr)
+{
+	lockdep_assert_held(&tw->lock);
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
+		WARN_ON_ONCE((tw->handled += nr) > WHEEL_STEP);
 }
 
 static inline void twheel_unlock(struct twheel *tw)

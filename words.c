@@ -12,6 +12,8 @@
  * or to none, the kernel stores it, has a full barrier, and reads the deadline
  * again, once: who stored one meanwhile, and has seen the lower promise, is
  * found now; who stores one from now on sees the raised promise, and calls.
+ *
+ * Under the wheel's lock words are only read and stored to.  Exchanges are made without it.
  */
 #include "words.h"
 
@@ -169,7 +171,81 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 	}
 }
 
-/* Arm a timer by what stands in its word: TWHEEL_ARM_STORED. */
+/**
+ * words_need() - the first half of an arm or a cancel is done: say what goes into the word
+ * @ts: the timers
+ * @op: the arm or cancel, checked but for TWHEEL_ARM_NEW and _MOVE
+ * @id: of the timer, which has a word
+ * @deadline: what to store, ns
+ * @need: filled in for words_exchange()
+ *
+ * Return: -EAGAIN; -EEXIST or -ENOENT.
+ */
+TWHEEL_PART int words_need(const struct timers *ts, const struct twheel_op *op, u32 id,
+			   u64 deadline, struct timers_need *need)
+{
+	u64 before = word_deadline(word_of(ts, id));
+
+	/* With a word, a timer is armed if there is anything but 0 in it. */
+	if (op->flags & TWHEEL_ARM_NEW && before)
+		return -EEXIST;
+	if (op->flags & TWHEEL_ARM_MOVE && !before)
+		return -ENOENT;
+	need->what = TIMERS_NEED_WORD;
+	need->id = id;
+	need->deadline = deadline;
+	need->before = before;
+	need->unless_changed = op->flags & (TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE);
+	return -EAGAIN;
+}
+
+/**
+ * words_exchange() - store into a word what a call needs there
+ * @ts: the timers
+ * @need: from words_need()
+ *
+ * If another store came in between that matters, nothing is stored and the call starts anew.
+ *
+ * Context: without the wheel's spinlock.  Processors with load-linked pairs retry an atomic
+ * operation for as long as other CPUs store to the same line, and a program may do so for ever.
+ */
+TWHEEL_PART void words_exchange(const struct timers *ts, struct timers_need *need)
+{
+	struct twheel_word *word = word_of(ts, need->id);
+
+	need->exchanged = true;
+	if (need->unless_changed)
+		need->exchanged = word_take(word, need->before, need->deadline);
+	else
+		need->before = word_exchange(word, need->deadline);
+}
+
+/**
+ * words_take() - take events from their timers' words
+ * @ts: the timers
+ * @events: claimed
+ * @nr: for how many the claim holds
+ *
+ * Swaps each word from the deadline that fired to the next one, or 0.
+ *
+ * Return: how many could be taken, up to one that is stale.
+ *
+ * Context: as words_exchange().
+ */
+TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel_event *events,
+				    unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		struct twheel_word *word = word_of(ts, events[i].id);
+		u64 next = timer_after(timer_of(ts, events[i].id), &events[i]);
+
+		if (word && !word_take(word, events[i].deadline, next))
+			return i;
+	}
+	return nr;
+}
+
+/* Take what the word holds for the timer's deadline: TWHEEL_ARM_STORED, or after an exchange. */
 TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			  struct timers_need *need)
 {
@@ -178,6 +254,7 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	struct wheel *w = &ts->wheel;
 	enum wheel_where where;
 	struct timer *t;
+	const bool exchanged = need->exchanged;
 	u64 deadline, expiry = 0;
 	unsigned int level = 0;
 
@@ -186,19 +263,23 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	t = timer_of(ts, id);
 	where = wheel_where(wheel_node(w, id));
 	deadline = word_deadline(word);
+	op->state = word_state(ts, id, exchanged ? need->before : deadline);
+	if (exchanged)
+		timer_begin(t, op, slack_encode(ticks_of(ts, op->slack)));
+	need->exchanged = false;
 	if (deadline > now) {
 		expiry = file_tick(ts, deadline, t->slack);
 		level = wheel_level(w, expiry);
 	}
-	if (level_missing(ts, expiry, level, 0, 0, now) && !need->few_levels) {
+	if (!exchanged && level_missing(ts, expiry, level, 0, 0, now) && !need->few_levels) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
 	op->generation = t->generation;
-	op->state = word_state(ts, id, deadline);
 	/* The wheel will be in time for it, or its event waits, or it is as idle as it was. */
-	if (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
-	    deadline ? t->deadline == deadline : !timer_has_deadline(t)) {
+	if (!exchanged &&
+	    (where == WHEEL_FILED ? !word_uncovered(deadline, t->deadline) :
+	     deadline ? t->deadline == deadline : !timer_has_deadline(t))) {
 		/* A daemon that has written over its promise would call for ever. */
 		WRITE_ONCE(word->promise, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;
@@ -206,20 +287,15 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
 		wheel_unlink(w, id);
 	ts->arms++;
-	if (!deadline) {
+	t->deadline = deadline;
+	trace_twheel_timer_arm(w, id, op->state);
+	if (!deadline)
 		timer_end(ts, id, TIMER_NONE);
-		trace_twheel_timer_arm(w, id, op->state);
-	} else if (deadline > now) {
-		t->deadline = deadline;
+	else if (deadline > now)
 		wheel_file(w, id, expiry, level);
-		WRITE_ONCE(word->promise, deadline);
-		trace_twheel_timer_arm(w, id, op->state);
-	} else {
-		t->deadline = deadline;
-		trace_twheel_timer_arm(w, id, op->state);
+	else
 		timer_due(ts, id, now);
-		word_promise(ts, id, word);
-	}
+	word_promise(ts, id, word);
 	return 0;
 }
 

@@ -131,7 +131,7 @@ static uint32_t looks_take(uint32_t *ids, uint32_t nr, uint64_t now)
 
 		if (!got)
 			break;
-		if (timers_commit(&timers, events, got, timers.claims, now) != got)
+		if (owner_commit(&timers, events, got, timers.claims, now) != got)
 			die("a stale event");
 		for (unsigned int i = 0; i < got; i++)
 			ids[taken++] = events[i].id;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A wheel in this process, where there is no device.
+ * A wheel in this process, for where there is no device.
  *
- * Nobody turns it but those who call: each call goes by the clock, and sets the timerfd for
- * what has to be done next.  The timerfd is never read.  To set it makes it readable or not, so
- * that is all that a call has to do; and it is left alone where it would come too early, which
- * costs one call in vain, or where it is readable and there is something to take.
+ * Nothing runs in the background: each call reads the clock, turns the wheel, and sets the
+ * timerfd for the next work.  The timerfd is never read; to set it makes it readable or not.  It
+ * is not set where it would only fire too early, which costs one call in vain, nor while it is
+ * readable and there is work.
  *
- * A child after fork() shares the wheel, as it shares the device's: so all of it is in memory
- * that is mapped shared, at the same address in both, with its lock.
+ * A child after fork() shares the wheel, as it would share the device's.  So the wheel and its
+ * lock are in memory that is mapped shared, at the same address in both.
  */
-/* A wheel that finds itself wrong ends the program, whatever else is compiled without checks. */
+/* WARN_ON_ONCE() needs assert(): a wheel that is corrupt ends the program. */
 #undef NDEBUG
 #include <errno.h>
 #include <pthread.h>
@@ -19,10 +19,10 @@
 #include "fallback.h"
 #include "sys.h"
 
-/* Of the parts that know no device, not all is needed here. */
+/* The fallback does not call every function of the unit. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 
-/* Memory that is given out stays so, until all of it is unmapped. */
+/* Allocate from the mapping, which is freed as a whole. */
 #define COMPAT_OWN_MEMORY
 static void *give(size_t size, size_t align);
 #define kvzalloc(size, gfp)		give(size, 64)
@@ -32,24 +32,23 @@ static void *give(size_t size, size_t align);
 
 #include "../unit.c"
 
-/* Events that one call hands out, so that it keeps nobody else waiting for long. */
+/* Events in one read, which bounds how long it holds the lock. */
 #define READ_MAX	1024U
-/* So many timers are handled before the lock is given back. */
+/* Steps under one hold of the lock. */
 #define STEPS		(READ_MAX / WHEEL_STEP)
 
-/* Levels, directories, and what is lost to alignment; and the part that each timer needs. */
+/* Bytes for levels, directories and alignment, and bytes for each timer. */
 #define ROOM		(1UL << 20)
 #define ROOM_PER_TIMER	72UL
 
 /**
  * struct fallback - a wheel in this process, and the beginning of its memory
- * @lock: for all that follows; shared by those who came from one another by fork()
+ * @lock: protects all that follows; shared by processes
  * @size: bytes mapped
- * @used: so many of them are given out
+ * @used: bytes allocated
  * @setup: the wheel's shape
  * @fd: the timerfd
- * @set_for: when the timerfd is readable, in the wheel's time; KTIME_MAX: never.  If that has
- *	come, it is readable
+ * @set_for: the timerfd is readable from this time on; KTIME_MAX: never
  * @words: one for each id; NULL: there are none
  * @timers: the timers
  */
@@ -64,7 +63,7 @@ struct fallback {
 	struct timers		timers;
 };
 
-/* The wheel that this thread is adding memory to, with its lock held. */
+/* The wheel that this thread allocates for, with its lock held. */
 static _Thread_local struct fallback *giver;
 
 static void *give(size_t size, size_t align)
@@ -77,7 +76,7 @@ static void *give(size_t size, size_t align)
 	return (char *)giver + begin;
 }
 
-/* With the lock: the timerfd becomes readable at that time, and not before. */
+/* Make the timerfd readable from a time on.  The caller holds the lock. */
 static void set(struct fallback *f, u64 when)
 {
 	f->set_for = when;
@@ -85,10 +84,10 @@ static void set(struct fallback *f, u64 when)
 }
 
 /*
- * Who dies with the lock, a child that is killed for instance, leaves a wheel that is no use;
- * those who sleep on it are woken, and told by their next call.
+ * Take the lock, read the clock and turn the wheel.  A process that died with the lock leaves a
+ * corrupt wheel: wake the sleepers, so that their next call fails.
  */
-static int lock(struct fallback *f)
+static int begin(struct fallback *f, u64 *now)
 {
 	int ret = pthread_mutex_lock(&f->lock);
 
@@ -97,55 +96,38 @@ static int lock(struct fallback *f)
 		pthread_mutex_unlock(&f->lock);
 		ret = ENOTRECOVERABLE;
 	}
-	return -ret;
-}
-
-static u64 now_of(const struct fallback *f)
-{
-	return twheel_sys_now(f->setup.clock);
-}
-
-/* With the lock: what may depend on the time goes by this one. */
-static int begin(struct fallback *f, u64 *now)
-{
-	int ret = lock(f);
-
 	if (ret)
-		return ret;
-	*now = now_of(f);
+		return -ret;
+	*now = twheel_sys_now(f->setup.clock);
 	timers_turn(&f->timers, *now);
 	return 0;
 }
 
 /*
- * When there is something to do, in the wheel's time: 0: there is.  A heavy slot is brought down
- * ahead of its time, and timers_next() does not count it.
+ * When is there work, in the wheel's time?  0: now.  timers_next() leaves out a heavy slot, which
+ * is brought down ahead of its time.
  */
-static u64 wanted(struct fallback *f)
+static u64 next_work(struct fallback *f)
 {
 	struct timers *ts = &f->timers;
 
 	return timers_expired(ts) || timers_heavy(ts) ? 0 : timers_next(ts);
 }
 
-/* Give the lock back; @when: what is wanted, so that there is a call in time. */
-static void end_for(struct fallback *f, u64 now, u64 when)
+/* Set the timerfd if it would miss the next work, and release the lock. */
+static void end(struct fallback *f, u64 now)
 {
 	bool readable = f->set_for <= now;
+	u64 when = next_work(f);
 
 	if (readable ? when > now : when < f->set_for)
 		set(f, when);
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void end(struct fallback *f, u64 now)
-{
-	end_for(f, now, wanted(f));
-}
-
 /* Arm and cancel */
 
-/* What an arm needs before it can be done. */
+/* Add what an arm needs.  Returns -EAGAIN if that is only another hold of the lock. */
 static int grow(struct fallback *f, struct timers_need *need)
 {
 	struct wheel *w = &f->timers.wheel;
@@ -159,62 +141,38 @@ static int grow(struct fallback *f, struct timers_need *need)
 		if (!chunk.node)
 			return -ENOMEM;
 		wheel_add_chunk(w, need->id, chunk);
-		break;
+		return 0;
 	case TIMERS_NEED_LEVEL:
 		slots = wheel_level_alloc(w);
 		if (!slots)
 			return -ENOMEM;
 		wheel_add_level(w, slots);
-		break;
+		return 0;
+	case TIMERS_NEED_WORD:
+		words_exchange(&f->timers, need);
+		return 0;
 	case TIMERS_NEED_NOTHING:
 		break;
 	}
-	return 0;
+	return -EAGAIN;
 }
 
-/* Returns -EAGAIN if others are to get the lock before it is tried once more. */
+/* Carry out an operation.  Returns -EAGAIN if it needs another hold of the lock. */
 static int do_op(struct fallback *f, struct twheel_op *op, u64 now, struct timers_need *need)
 {
+	const bool arm = op->opcode == TWHEEL_OP_ARM;
 	struct timers *ts = &f->timers;
 	int ret;
 
-	switch (op->opcode) {
-	case TWHEEL_OP_ARM:
-		ret = timers_check_arm(ts, op);
-		if (ret)
-			return ret;
-		while ((ret = timers_arm(ts, op, now, need)) == -EAGAIN) {
-			if (need->what == TIMERS_NEED_NOTHING)
-				return ret;
-			ret = grow(f, need);
-			if (ret)
-				return ret;
-		}
-		return ret;
-	case TWHEEL_OP_CANCEL:
-		ret = timers_check_cancel(ts, op);
-		return ret ? ret : timers_cancel(ts, op);
-	default:
+	if (!arm && op->opcode != TWHEEL_OP_CANCEL)
 		return -EINVAL;
+	ret = arm ? timers_check_arm(ts, op) : timers_check_cancel(ts, op);
+	while (!ret) {
+		ret = arm ? timers_arm(ts, op, now, need) : timers_cancel(ts, op, need);
+		if (ret != -EAGAIN)
+			return ret;
+		ret = grow(f, need);
 	}
-}
-
-static int single(struct fallback *f, struct twheel_op *op, u32 opcode)
-{
-	struct timers_need need = {};
-	u64 now;
-	int ret;
-
-	op->opcode = opcode;
-	do {
-		ret = begin(f, &now);
-		if (ret)
-			break;
-		ret = do_op(f, op, now, &need);
-		end(f, now);
-	} while (ret == -EAGAIN);
-	op->opcode = 0;
-	op->result = ret;
 	return ret;
 }
 
@@ -247,6 +205,17 @@ static int submit(struct fallback *f, struct twheel_submit *call)
 		end(f, now);
 	}
 	return 0;
+}
+
+static int single(struct fallback *f, struct twheel_op *op, u32 opcode)
+{
+	struct twheel_submit call = { .ops = (uintptr_t)op, .nr = 1 };
+	int ret;
+
+	op->opcode = opcode;
+	ret = submit(f, &call);
+	op->opcode = 0;
+	return ret ? ret : op->result;
 }
 
 /* Get and list */
@@ -309,19 +278,19 @@ int twheel_fallback_call(struct fallback *f, unsigned long request, void *arg)
 /* Events */
 
 /*
- * With the lock: find what is due and take it.  Sets @more if that is not all; what a heavy slot
- * has yet to bring down is not due, and is left to the next calls.
+ * Find due timers and take their events.  Sets @more if there may be others; a heavy slot that is
+ * not due yet is left to later calls.  The caller holds the lock.
  */
 static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now, bool *more)
 {
 	struct timers *ts = &f->timers;
-	u32 done = 0, claimed, count, dropped;
+	u32 done = 0, claimed, taken, count, dropped;
 
-	/* By one reading of the clock, so that of a fast periodic timer there is one event. */
+	/* All steps go by one reading of the clock, so a fast periodic timer has one event. */
 	for (u32 step = 0; step < STEPS && done < nr; step++) {
 		struct twheel_event *to = &events[done];
 
-		/* At first in any case: timers armed for "now" again and again hide no others. */
+		/* Timers that are armed for now again and again must not hide others. */
 		if (!step || timers_expired(ts) < nr - done)
 			timers_advance(ts, now, WHEEL_STEP);
 		dropped = events_drop_stale(ts, WHEEL_STEP);
@@ -330,7 +299,8 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 		if (!*more && !timers_heavy(ts))
 			break;
 		while (claimed) {
-			count = timers_commit(ts, to, claimed, ts->claims, now);
+			taken = words_take(ts, to, claimed);
+			count = timers_commit(ts, to, claimed, taken, ts->claims, now);
 			done += count;
 			if (count == claimed)
 				break;
@@ -345,7 +315,7 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 int twheel_fallback_read(struct fallback *f, void *to, size_t size)
 {
 	u32 nr = min_t(size_t, size / sizeof(struct twheel_event), READ_MAX), done = 0;
-	/* Twice through all timers on all levels, and no more: who stores holds nobody up. */
+	/* Bounded, because other threads may store and so make events stale all the time. */
 	u32 rounds = 2 * WHEEL_MAX_LEVELS * (f->setup.capacity / READ_MAX + 1);
 	bool more = true;
 	u64 now, when;
@@ -357,36 +327,22 @@ int twheel_fallback_read(struct fallback *f, void *to, size_t size)
 			return ret;
 		more = false;
 		done = take(f, to, nr, now, &more);
-		when = wanted(f);
-		/* Who waits for an edge, or beside this thread, is told of what is left. */
-		if ((done || !more) && when <= now)
+		when = next_work(f);
+		/*
+		 * Make an edge if the last round leaves work, for epoll and for other readers.
+		 * After a clock was set back, @set_for does not tell if the timerfd is readable.
+		 */
+		if ((done || !more || !rounds) &&
+		    (when <= now || (!done && f->timers.settable)))
 			set(f, when);
-		/* A clock that may be set back does not say whether the timerfd has come. */
-		if (!done && !more && f->timers.settable)
-			set(f, when);
-		end_for(f, now, when);
+		end(f, now);
 	}
 	return (int)(done * sizeof(struct twheel_event));
 }
 
 /* Open and close */
 
-static int clock_check(u32 clock, bool *settable)
-{
-	switch (clock) {
-	case CLOCK_MONOTONIC:
-	case CLOCK_BOOTTIME:
-		*settable = false;
-		return 0;
-	case CLOCK_REALTIME:
-		*settable = true;
-		return 0;
-	default:
-		return -EOPNOTSUPP;
-	}
-}
-
-/* All the memory that words and their timers need, so that who stores never lacks any. */
+/* Add words, and all the memory that their timers can need: a store cannot fail. */
 static int add_words(struct fallback *f)
 {
 	struct timers *ts = &f->timers;
@@ -411,14 +367,15 @@ static int add_words(struct fallback *f)
 	return 0;
 }
 
-static int furnish(struct fallback *f, bool settable)
+/* Set up the timers with their directory, and with words if asked for. */
+static int setup_timers(struct fallback *f)
 {
 	struct timers *ts = &f->timers;
 	struct wheel_chunk *directory;
 
 	timers_setup(ts, f->setup.capacity, f->setup.levels, f->setup.slots, f->setup.tick,
-		     now_of(f));
-	ts->settable = settable;
+		     twheel_sys_now(f->setup.clock));
+	ts->settable = f->setup.clock == CLOCK_REALTIME;
 	giver = f;
 	directory = wheel_directory_alloc(&ts->wheel);
 	if (!directory)
@@ -441,7 +398,6 @@ static void lock_init(pthread_mutex_t *mutex)
 int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup)
 {
 	struct fallback *f;
-	bool settable;
 	size_t size;
 	void *at;
 	int ret;
@@ -449,9 +405,10 @@ int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup)
 	if (!(setup->flags & TWHEEL_SETUP_CLOCK))
 		setup->clock = CLOCK_MONOTONIC;
 	setup->flags |= TWHEEL_SETUP_CLOCK;
-	ret = clock_check(setup->clock, &settable);
-	if (!ret)
-		ret = timers_check_shape(setup);
+	if (setup->clock != CLOCK_MONOTONIC && setup->clock != CLOCK_BOOTTIME &&
+	    setup->clock != CLOCK_REALTIME)
+		return -EOPNOTSUPP;
+	ret = timers_check_shape(setup);
 	if (ret)
 		return ret;
 	size = sizeof(*f) + ROOM + ROOM_PER_TIMER * (setup->capacity + WHEEL_CHUNK_TIMERS);
@@ -464,7 +421,7 @@ int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup)
 	f->setup = *setup;
 	f->set_for = KTIME_MAX;
 	lock_init(&f->lock);
-	ret = furnish(f, settable);
+	ret = setup_timers(f);
 	if (!ret)
 		ret = twheel_sys_timer(setup->clock);
 	if (ret < 0) {

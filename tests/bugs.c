@@ -251,14 +251,14 @@ static void cancel_in_its_own_event_loses_the_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pass_to(test, now_of(test) + TICK), 1);
 	KUNIT_ASSERT_EQ(test, timers_claim(ts, &event, 1, now_of(test)), 1);
 	KUNIT_EXPECT_EQ(test, cancel(test, 1), TWHEEL_STATE_EXPIRED);
-	KUNIT_EXPECT_EQ(test, timers_commit(ts, &event, 1, ts->claims, now_of(test)), 0);
+	KUNIT_EXPECT_EQ(test, owner_commit(ts, &event, 1, ts->claims, now_of(test)), 0);
 	KUNIT_EXPECT_EQ(test, timers_next(ts), later);
 
 	/* Armed again in its own event, it stays armed. */
 	KUNIT_EXPECT_EQ(test, pass_to(test, later), 1);
 	KUNIT_ASSERT_EQ(test, timers_claim(ts, &event, 1, now_of(test)), 1);
 	arm(test, 2, later + SEC);
-	timers_commit(ts, &event, 1, ts->claims, now_of(test));
+	owner_commit(ts, &event, 1, ts->claims, now_of(test));
 	KUNIT_EXPECT_EQ(test, timers_next(ts), later + SEC);
 	KUNIT_EXPECT_EQ(test, pass_to(test, later + SEC), 1);
 }
@@ -312,7 +312,7 @@ static void stale_handle_cancels_another_timer(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, first.id, second.id);
 
 	op = (struct twheel_op){ .id = first.id, .generation = first.generation };
-	KUNIT_EXPECT_EQ(test, timers_cancel(ts, &op), -ESTALE);
+	KUNIT_EXPECT_EQ(test, owner_cancel(ts, &op), -ESTALE);
 	op.deadline = now_of(test) + 2 * SEC;
 	KUNIT_EXPECT_EQ(test, arm_op(test, &op), -ESTALE);
 	KUNIT_EXPECT_EQ(test, timers_next(ts), second.deadline);
@@ -591,7 +591,7 @@ static void slow_reader_stalls_the_wheel(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, pass_to(test, now_of(test) + TICK), id);
 	for (u32 id = 1; id < 100; id++)
 		KUNIT_ASSERT_EQ(test, read_id(test), id);
-	timers_commit(ts, &slow, 1, claim, now_of(test));
+	owner_commit(ts, &slow, 1, claim, now_of(test));
 	KUNIT_EXPECT_EQ(test, ts->delivered, 100);
 }
 

@@ -66,12 +66,23 @@ static inline bool owner_add_reach(struct wheel *w, u64 tick)
 	return true;
 }
 
-/* What an arm needs before it can be done. */
-static inline bool owner_add(struct wheel *w, const struct timers_need *need)
+/* What an arm or a cancel needs before it can be done. */
+static inline bool owner_add(struct timers *ts, struct timers_need *need)
 {
-	if (need->what == TIMERS_NEED_CHUNK)
+	struct wheel *w = &ts->wheel;
+
+	switch (need->what) {
+	case TIMERS_NEED_CHUNK:
 		return owner_add_chunk(w, need->id);
-	return need->what != TIMERS_NEED_LEVEL || owner_add_levels(w, w->nr_levels + 1);
+	case TIMERS_NEED_LEVEL:
+		return owner_add_levels(w, w->nr_levels + 1);
+	case TIMERS_NEED_WORD:
+		words_exchange(ts, need);
+		break;
+	case TIMERS_NEED_NOTHING:
+		break;
+	}
+	return true;
 }
 
 /* The words of an id and its neighbours. */
@@ -104,7 +115,7 @@ static inline int owner_arm(struct timers *ts, struct twheel_op *op, u64 now)
 		return ret;
 	timers_turn(ts, now);
 	while ((ret = timers_arm(ts, op, now, &need)) == -EAGAIN)
-		if (!owner_add(&ts->wheel, &need))
+		if (!owner_add(ts, &need))
 			return -ENOMEM;
 	return ret;
 }
@@ -113,8 +124,11 @@ static inline int owner_arm(struct timers *ts, struct twheel_op *op, u64 now)
 static inline int owner_cancel(struct timers *ts, struct twheel_op *op)
 {
 	int ret = timers_check_cancel(ts, op);
+	struct timers_need need = {};
 
-	return ret ? ret : timers_cancel(ts, op);
+	while (!ret && (ret = timers_cancel(ts, op, &need)) == -EAGAIN)
+		ret = owner_add(ts, &need) ? 0 : -ENOMEM;
+	return ret;
 }
 
 /* Carry out operations as a submit does; returns how many have failed. */
@@ -136,7 +150,7 @@ static inline unsigned int owner_submit(struct timers *ts, struct twheel_op *ops
 		else
 			ret = owner_cancel(ts, op);
 		if (ret == -EAGAIN)
-			ret = owner_add(&ts->wheel, &need) ? owner_arm(ts, op, now) : -ENOMEM;
+			ret = owner_add(ts, &need) ? owner_arm(ts, op, now) : -ENOMEM;
 		op->result = ret;
 		failed += ret < 0;
 	}
@@ -156,12 +170,21 @@ static inline u64 owner_advance(struct timers *ts, u64 now)
 	return handled;
 }
 
+/* Commit events as a read does; returns how many count. */
+static inline unsigned int owner_commit(struct timers *ts, const struct twheel_event *events,
+					unsigned int nr, u32 claim, u64 now)
+{
+	unsigned int taken = words_take(ts, events, timers_held(ts, events, nr, claim));
+
+	return timers_commit(ts, events, nr, taken, claim, now);
+}
+
 /* Read an event that counts; false if there is none. */
 static inline bool owner_read(struct timers *ts, struct twheel_event *event, u64 now)
 {
 	timers_turn(ts, now);
 	while (timers_claim(ts, event, 1, now))
-		if (timers_commit(ts, event, 1, ts->claims, now))
+		if (owner_commit(ts, event, 1, ts->claims, now))
 			return true;
 	return false;
 }

@@ -174,7 +174,7 @@ static const char *check_place(u32 id, const struct wheel_node *was)
 }
 
 /* Give the wheel what an arm needs. */
-static const char *grow(const struct timers_need *need)
+static const char *grow(struct timers_need *need)
 {
 	struct wheel *w = &ts.wheel;
 
@@ -185,7 +185,7 @@ static const char *grow(const struct timers_need *need)
 		if (need->id >= ref.capacity || wheel_has(w, need->id))
 			return "memory is needed for an id that has it";
 	}
-	return owner_add(w, need) ? NULL : "no memory";
+	return owner_add(&ts, need) ? NULL : "no memory";
 }
 
 /* The kernel chooses ids from the top down, freed ids first. */
@@ -374,7 +374,7 @@ static const char *cancel(struct twheel_op op)
 		return "a cancel is checked wrongly";
 	if (!ret) {
 		turn();
-		ret = timers_cancel(&ts, &op);
+		ret = owner_cancel(&ts, &op);
 		if (ret != ref_cancel(&ref, &wanted))
 			return "a cancel has the wrong result";
 	}
@@ -520,7 +520,7 @@ static void land(struct flight *f, unsigned int told)
 	timers_put_back(&ts, f->events + told, f->nr - told, f->claim);
 	/* Behind those that count is one that was armed or cancelled meanwhile. */
 	for (unsigned int done = 0; done < told; done++)
-		done += timers_commit(&ts, f->events + done, told - done, f->claim, now);
+		done += owner_commit(&ts, f->events + done, told - done, f->claim, now);
 	for (unsigned int n = f->nr; n-- > told;)
 		ref_put_back(&ref, &f->events[n]);
 	for (unsigned int n = 0; n < told; n++)

@@ -30,6 +30,8 @@ unsigned int tap_count, tap_failed;
 static struct timers ts;
 static struct twheel_word *words;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Taken before: calls and reads exchange words in turns, without the lock. */
+static pthread_mutex_t exchange = PTHREAD_MUTEX_INITIALIZER;
 /* Time, and how often the wheel was turned: they stand while a call is made. */
 static u64 now = 1000000, turns;
 static bool stop;
@@ -94,9 +96,16 @@ static void deliver(u64 time)
 	pthread_mutex_unlock(&lock);
 	for (unsigned int i = turns % 64; i; i--)
 		__asm__ volatile("");
+	pthread_mutex_lock(&exchange);
 	lock_behind_callers();
 	while (done < nr) {
-		unsigned int count = timers_commit(&ts, events + done, nr - done, claim, time);
+		unsigned int left = nr - done, taken = timers_held(&ts, events + done, left, claim);
+		unsigned int count;
+
+		pthread_mutex_unlock(&lock);
+		taken = words_take(&ts, events + done, taken);
+		lock_behind_callers();
+		count = timers_commit(&ts, events + done, left, taken, claim, time);
 
 		for (unsigned int i = 0; i < count; i++) {
 			const struct twheel_event *event = &events[done + i];
@@ -111,6 +120,7 @@ static void deliver(u64 time)
 		/* Behind those that count is a stale one. */
 		done += count + 1;
 	}
+	pthread_mutex_unlock(&exchange);
 }
 
 static void *kernel(void *arg)
@@ -160,17 +170,36 @@ static void call(u32 id)
 	calls++;
 }
 
+/* An arm or a cancel in two halves; returns how often the timer was delivered until then. */
+static u32 call_by_value(struct twheel_op *op)
+{
+	struct timers_need need = {};
+	int ret;
+	u32 until;
+
+	pthread_mutex_lock(&exchange);
+	for (;;) {
+		call_begins();
+		ret = op->opcode == TWHEEL_OP_ARM ? timers_arm(&ts, op, now, &need) :
+						    timers_cancel(&ts, op, &need);
+		until = __atomic_load_n(&times[op->id], __ATOMIC_RELAXED);
+		call_ends();
+		if (!ret)
+			break;
+		if (ret != -EAGAIN || need.what != TIMERS_NEED_WORD)
+			abort();
+		words_exchange(&ts, &need);
+	}
+	pthread_mutex_unlock(&exchange);
+	return until;
+}
+
 /* Arm a timer by call; returns how often it was delivered until then. */
 static u32 arm(u32 id, u64 deadline, u32 *begun)
 {
-	struct twheel_op op = { .id = id, .deadline = deadline };
-	u32 until;
+	struct twheel_op op = { .id = id, .deadline = deadline, .opcode = TWHEEL_OP_ARM };
+	u32 until = call_by_value(&op);
 
-	call_begins();
-	if (owner_arm(&ts, &op, now))
-		abort();
-	until = __atomic_load_n(&times[id], __ATOMIC_RELAXED);
-	call_ends();
 	*begun = op.generation;
 	calls++;
 	return until;
@@ -179,14 +208,9 @@ static u32 arm(u32 id, u64 deadline, u32 *begun)
 /* Returns how often it was delivered until then. */
 static u32 cancel(u32 id, bool *armed)
 {
-	struct twheel_op op = { .id = id };
-	u32 until;
+	struct twheel_op op = { .id = id, .opcode = TWHEEL_OP_CANCEL };
+	u32 until = call_by_value(&op);
 
-	call_begins();
-	if (owner_cancel(&ts, &op))
-		abort();
-	until = __atomic_load_n(&times[id], __ATOMIC_RELAXED);
-	call_ends();
 	*armed = op.state == TWHEEL_STATE_PENDING || op.state == TWHEEL_STATE_EXPIRED;
 	cancels++;
 	return until;

@@ -76,7 +76,7 @@ static void old_claim(void)
 	arm(&op);
 	good &= timers_claim(&ts, &second, 1, now) == 1;
 	good &= first.generation != second.generation;
-	timers_commit(&ts, &first, 1, ts.claims - 1, now);
+	owner_commit(&ts, &first, 1, ts.claims - 1, now);
 	timers_put_back(&ts, &second, 1, ts.claims);
 	good &= timers_claim(&ts, &first, 1, now) == 1 &&
 		first.generation == second.generation;
@@ -100,9 +100,9 @@ static void claim_overtaken_with_words(void)
 	good = timers_claim(&ts, &old, 1, now) == 1;
 	op = (struct twheel_op){ .id = 3, .deadline = 1, .cookie = 2 };
 	good &= !arm(&op) && op.state == TWHEEL_STATE_EXPIRED && op.generation == 2;
-	good &= timers_commit(&ts, &old, 1, ts.claims, now) == 0 && words[3].deadline == 1;
+	good &= owner_commit(&ts, &old, 1, ts.claims, now) == 0 && words[3].deadline == 1;
 	good &= timers_claim(&ts, &event, 1, now) == 1 && event.generation == 2 &&
-		event.cookie == 2 && timers_commit(&ts, &event, 1, ts.claims, now) == 1;
+		event.cookie == 2 && owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	good &= !timers_claim(&ts, &event, 1, now) && ts.delivered == 1;
 	tap(good, "words: armed again at the same time, the old event is stale, the new one comes");
 
@@ -114,13 +114,13 @@ static void claim_overtaken_with_words(void)
 	arm(&op);
 	timers_put_back(&ts, &old, 1, ts.claims);
 	good = timers_claim(&ts, &event, 1, now) == 1 && event.generation == op.generation &&
-	       timers_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_expired(&ts);
+	       owner_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_expired(&ts);
 	tap(good, "words: armed again, an old event is not put back");
 
 	op.generation = 0;
 	arm(&op);
 	timers_claim(&ts, &old, 1, now);
-	good = cancel_id(3) == TWHEEL_STATE_EXPIRED && !timers_commit(&ts, &old, 1, ts.claims, now);
+	good = cancel_id(3) == TWHEEL_STATE_EXPIRED && !owner_commit(&ts, &old, 1, ts.claims, now);
 	timers_put_back(&ts, &old, 1, ts.claims);
 	good &= !timers_expired(&ts) && !words[3].deadline;
 	tap(good, "words: cancelled while it is read, an event is taken back");
@@ -131,19 +131,19 @@ static void claim_overtaken_with_words(void)
 	timers_claim(&ts, &old, 1, now);
 	store(3, now + 5000000);
 	store(3, 1);
-	good = !timers_commit(&ts, &old, 1, ts.claims, now) && words[3].deadline == 1;
+	good = !owner_commit(&ts, &old, 1, ts.claims, now) && words[3].deadline == 1;
 	good &= timers_claim(&ts, &event, 1, now) == 1 &&
-		timers_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_expired(&ts);
+		owner_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_expired(&ts);
 	tap(good, "words: stored to later and back while it is read, it comes once");
 
 	/* Stored later only: the old event is stale, the new deadline is kept. */
 	store(3, 1);
 	timers_claim(&ts, &old, 1, now);
 	xchg(&words[3].deadline, now + 5000000);
-	good = !timers_commit(&ts, &old, 1, ts.claims, now);
+	good = !owner_commit(&ts, &old, 1, ts.claims, now);
 	pass(5000000);
 	good &= timers_claim(&ts, &event, 1, now) == 1 &&
-		timers_commit(&ts, &event, 1, ts.claims, now) == 1;
+		owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	tap(good, "words: a store alone makes a claimed event stale");
 	end_words();
 }
@@ -267,7 +267,7 @@ static void first_due_periodic(void)
 	start(1000000);
 	arm(&op);
 	good = timers_claim(&ts, &event, 1, now) == 1;
-	timers_commit(&ts, &event, 1, ts.claims, now);
+	owner_commit(&ts, &event, 1, ts.claims, now);
 	good &= ts.wheel.filed == 1;
 	tap(good, "the first timer may be periodic and due at once");
 	wheel_destroy(&ts.wheel);
@@ -306,7 +306,7 @@ static void periodic_slack(void)
 	start(1000000);
 	arm(&op);
 	good = timers_claim(&ts, &event, 1, now) == 1;
-	timers_commit(&ts, &event, 1, ts.claims, now);
+	owner_commit(&ts, &event, 1, ts.claims, now);
 	op = (struct twheel_op){ .id = 4, .deadline = now + 300 * ts.tick };
 	arm(&op);
 	now = op.deadline;
@@ -373,12 +373,98 @@ static void word_exchanges(void)
 	op = (struct twheel_op){ .id = 3, .deadline = now };
 	good &= !arm(&op) && exchanged(1);
 	good &= timers_claim(&ts, &event, 1, now) == 1 && exchanged(0);
-	good &= timers_commit(&ts, &event, 1, ts.claims, now) == 1 && exchanged(1);
+	good &= owner_commit(&ts, &event, 1, ts.claims, now) == 1 && exchanged(1);
 	op = (struct twheel_op){ .id = 3 };
 	good &= !cancel(&op) && op.state == TWHEEL_STATE_DELIVERED && exchanged(1);
 	tap(good, "an arm, a cancel and a read exchange a word once, and tell what was there");
 	words_destroy(&ts);
 	wheel_destroy(&ts.wheel);
+}
+
+/*
+ * Words are exchanged between two holds of the lock, and under none.  A store that comes there is
+ * armed, whatever the call or the read has yet to do.
+ */
+static void stores_between_halves(void)
+{
+	const struct twheel_op due = { .id = 3, .deadline = 1 };
+	struct timers_need need = {};
+	struct twheel_event event;
+	struct twheel_op op;
+	unsigned int taken;
+	bool good;
+
+	start_words(1000000);
+	exchanged(0);
+	op = due;
+	good = timers_arm(&ts, &op, now, &need) == -EAGAIN && exchanged(0);
+	words_exchange(&ts, &need);
+	good &= exchanged(1) && !timers_arm(&ts, &op, now, &need) && exchanged(0);
+	good &= timers_claim(&ts, &event, 1, now) == 1 && exchanged(0);
+	taken = words_take(&ts, &event, timers_held(&ts, &event, 1, ts.claims));
+	good &= taken == 1 && exchanged(1);
+	/* Between the swap and the commit: by a store, and for the same deadline. */
+	store(3, 1);
+	exchanged(1);
+	good &= timers_commit(&ts, &event, 1, taken, ts.claims, now) == 1 && exchanged(0);
+	pass(ts.tick);
+	good &= owner_read(&ts, &event, now) && event.deadline == 1;
+	good &= !owner_read(&ts, &event, now) && ts.delivered == 2;
+	tap(good, "words: stored again between a read's swap and its commit, it comes again");
+
+	/* Another deadline, and a call. */
+	op = due;
+	good = !arm(&op) && timers_claim(&ts, &event, 1, now) == 1;
+	taken = words_take(&ts, &event, timers_held(&ts, &event, 1, ts.claims));
+	store(3, now + 5000000);
+	good &= timers_commit(&ts, &event, 1, taken, ts.claims, now) == 1;
+	good &= !owner_read(&ts, &event, now) && ts.wheel.filed == 1;
+	pass(5000000);
+	good &= owner_read(&ts, &event, now) && !owner_read(&ts, &event, now);
+	tap(good, "words: stored to later there, it comes then");
+
+	/* Between a cancel's exchange and its second half, until the event is claimed. */
+	op = (struct twheel_op){ .id = 3, .generation = op.generation };
+	good = timers_cancel(&ts, &op, &need) == -EAGAIN;
+	words_exchange(&ts, &need);
+	store(3, 1);
+	good &= timers_claim(&ts, &event, 1, now) == 1;
+	exchanged(2);
+	good &= !timers_cancel(&ts, &op, &need) && exchanged(0);
+	good &= !owner_commit(&ts, &event, 1, ts.claims, now);
+	pass(ts.tick);
+	good &= owner_read(&ts, &event, now) && !owner_read(&ts, &event, now);
+	tap(good, "words: stored again between the halves of a cancel, it comes");
+
+	/* Between the halves of an arm: cancelled; or called for, and due. */
+	op = due;
+	good = timers_arm(&ts, &op, now, &need) == -EAGAIN;
+	words_exchange(&ts, &need);
+	store(3, 0);
+	good &= !timers_arm(&ts, &op, now, &need) && !owner_read(&ts, &event, now);
+	op = (struct twheel_op){ .id = 3, .deadline = 1, .cookie = 7 };
+	good &= timers_arm(&ts, &op, now, &need) == -EAGAIN;
+	words_exchange(&ts, &need);
+	arm_stored(3);
+	good &= timers_expired(&ts) == 1 && !timers_arm(&ts, &op, now, &need);
+	good &= owner_read(&ts, &event, now) && event.cookie == 7 &&
+		event.generation == op.generation;
+	good &= !owner_read(&ts, &event, now);
+	tap(good, "words: an event found between the halves of an arm is of the new arming");
+
+	/* Only if it is armed, or is not: a store in between is not overwritten. */
+	op = (struct twheel_op){ .id = 3, .deadline = 1, .flags = TWHEEL_ARM_NEW };
+	good = timers_arm(&ts, &op, now, &need) == -EAGAIN;
+	store(3, now + 7000000);
+	words_exchange(&ts, &need);
+	good &= !need.exchanged && timers_arm(&ts, &op, now, &need) == -EEXIST;
+	op.flags = TWHEEL_ARM_MOVE;
+	good &= timers_arm(&ts, &op, now, &need) == -EAGAIN;
+	store(3, 0);
+	words_exchange(&ts, &need);
+	good &= !need.exchanged && timers_arm(&ts, &op, now, &need) == -ENOENT;
+	tap(good, "words: only-new and only-move overwrite no store in between");
+	end_words();
 }
 
 /*
@@ -399,7 +485,7 @@ static void old_claim_of_a_word(void)
 	again.deadline = now;
 	good &= !arm(&op) && timers_claim(&ts, &first, 1, now) == 1;
 	good &= !arm(&again) && again.state == TWHEEL_STATE_EXPIRED;
-	good &= !timers_commit(&ts, &first, 1, ts.claims, now);
+	good &= !owner_commit(&ts, &first, 1, ts.claims, now);
 	good &= owner_read(&ts, &second, now) && second.generation == again.generation &&
 		second.cookie == 2;
 	good &= !owner_read(&ts, &second, now);
@@ -410,8 +496,8 @@ static void old_claim_of_a_word(void)
 	again.generation = 0;
 	good = !arm(&op) && timers_claim(&ts, &first, 1, now) == 1;
 	good &= !arm(&again) && timers_claim(&ts, &second, 1, now) == 1;
-	good &= timers_commit(&ts, &second, 1, ts.claims, now) == 1;
-	good &= !timers_commit(&ts, &first, 1, ts.claims - 1, now);
+	good &= owner_commit(&ts, &second, 1, ts.claims, now) == 1;
+	good &= !owner_commit(&ts, &first, 1, ts.claims - 1, now);
 	good &= !owner_read(&ts, &first, now);
 	tap(good, "nor one whose event was read meanwhile");
 
@@ -429,8 +515,8 @@ static void old_claim_of_a_word(void)
 	good &= owner_read(&ts, &second, now) && second.flags & TWHEEL_EVENT_LAST;
 	store(3, op.deadline);
 	good &= timers_claim(&ts, &second, 1, now) == 1 && second.deadline == op.deadline;
-	good &= !timers_commit(&ts, &first, 1, claim, now);
-	good &= timers_commit(&ts, &second, 1, ts.claims, now) == 1;
+	good &= !owner_commit(&ts, &first, 1, claim, now);
+	good &= owner_commit(&ts, &second, 1, ts.claims, now) == 1;
 	good &= !owner_read(&ts, &second, now);
 	tap(good, "nor one that is claimed for the same deadline once more");
 	words_destroy(&ts);
@@ -475,18 +561,18 @@ static void count_run_out(void)
 	/* One in time, and the other two in one event, late. */
 	pass(1000000);
 	good = timers_claim(&ts, &event, 1, now) == 1 && !event.flags &&
-	       timers_commit(&ts, &event, 1, ts.claims, now) == 1;
+	       owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	pass(5000000);
 	good &= get(3).count == 2;
 	good &= timers_claim(&ts, &event, 1, now) == 1 && event.overruns == 1 &&
 		event.flags == TWHEEL_EVENT_LAST &&
-		timers_commit(&ts, &event, 1, ts.claims, now) == 1;
+		owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	store(3, now + 1000000);
 	good &= !get(3).interval && !get(3).count;
 	pass(4000000);
 	good &= timers_claim(&ts, &event, 1, now) == 1 && !event.overruns &&
 		event.flags == TWHEEL_EVENT_LAST &&
-		timers_commit(&ts, &event, 1, ts.claims, now) == 1;
+		owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	pass(4000000);
 	good &= !timers_expired(&ts) && !words[3].deadline;
 	tap(good, "words: a count that has run out leaves a one-shot");
@@ -498,10 +584,10 @@ static void count_run_out(void)
 	pass(4000000);
 	good = timers_claim(&ts, &event, 1, now) == 1 && event.flags == TWHEEL_EVENT_LAST;
 	xchg(&words[3].deadline, now + 1000000);
-	good &= !timers_commit(&ts, &event, 1, ts.claims, now) && get(3).count == 3;
+	good &= !owner_commit(&ts, &event, 1, ts.claims, now) && get(3).count == 3;
 	pass(1000000);
 	good &= timers_claim(&ts, &event, 1, now) == 1 && !event.flags &&
-		timers_commit(&ts, &event, 1, ts.claims, now) == 1 && get(3).count == 2;
+		owner_commit(&ts, &event, 1, ts.claims, now) == 1 && get(3).count == 2;
 	tap(good, "words: a stale event does not use up a count");
 	end_words();
 }
@@ -557,7 +643,7 @@ static void set_back(bool words, bool held)
 	good &= timer_state(&ts, 3) == TWHEEL_STATE_EXPIRED &&
 		timer_state(&ts, 4) == TWHEEL_STATE_PENDING;
 	if (held)
-		good &= timers_commit(&ts, &event, 1, ts.claims, now) == 1;
+		good &= owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	else
 		good &= owner_read(&ts, &event, now) && event.deadline == expired.deadline;
 	good &= !owner_read(&ts, &event, now);
@@ -596,7 +682,7 @@ static void set_back_by_centuries(u64 tick, int come)
 			if (!timers_claim(&ts, &event, 1, now))
 				continue;
 			early |= event.deadline > now;
-			came += timers_commit(&ts, &event, 1, ts.claims, now);
+			came += owner_commit(&ts, &event, 1, ts.claims, now);
 		}
 	}
 	tap(!early && came == come,
@@ -633,7 +719,7 @@ static void steady_load(u64 tick, u32 per_second, unsigned int budget)
 
 		timers_advance(&ts, now, budget);
 		while ((got = timers_claim(&ts, events, ARRAY_SIZE(events), now))) {
-			timers_commit(&ts, events, got, ts.claims, now);
+			owner_commit(&ts, events, got, ts.claims, now);
 			for (unsigned int i = 0; i < got; i++)
 				latest = max(latest, now - events[i].deadline);
 			told += got;
@@ -708,6 +794,7 @@ void timers_cases(void)
 	periodic_slack();
 	generations_wrap();
 	word_exchanges();
+	stores_between_halves();
 	old_claim_of_a_word();
 	stale_in_front();
 	count_run_out();

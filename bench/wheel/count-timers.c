@@ -34,7 +34,7 @@ static noinline u32 loop_read(void)
 		do {
 			done = timers_advance(ts, now, WHEEL_STEP);
 			while ((nr = timers_claim(ts, events, TIMERS_CLAIM_MAX, now)))
-				seen += timers_commit(ts, events, nr, ts->claims, now);
+				seen += timers_commit(ts, events, nr, nr, ts->claims, now);
 		} while (done == WHEEL_STEP);
 	}
 	return seen;

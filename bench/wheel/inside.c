@@ -151,7 +151,7 @@ int twheel_sys_read(int fd, void *to, size_t size)
 	       (nr = timers_claim(ts, events, min_t(size_t, room - all, TIMERS_CLAIM_MAX),
 				  clock_now))) {
 		memcpy(out + all, events, nr * sizeof(*events));
-		all += timers_commit(ts, events, nr, ts->claims, clock_now);
+		all += timers_commit(ts, events, nr, nr, ts->claims, clock_now);
 	}
 	return all * sizeof(*out);
 }

@@ -95,7 +95,7 @@ static void take(u64 now, u64 from, u64 to, struct seen *seen)
 	unsigned int nr;
 
 	while ((nr = timers_claim(ts, events, TIMERS_CLAIM_MAX, now))) {
-		nr = timers_commit(ts, events, nr, ts->claims, now);
+		nr = timers_commit(ts, events, nr, nr, ts->claims, now);
 		for (unsigned int i = 0; i < nr; i++) {
 			seen->nr++;
 			seen->cookies += events[i].cookie;

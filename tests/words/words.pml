@@ -46,6 +46,7 @@
 #define RAISE_TWICE		3	/* a cancel seen at the re-read raises the promise */
 #define UNFILE_ONLY		4	/* a cancel that unfiles does not re-read */
 #define BATCH_BARRIER		5	/* an id is looked at after the batch's barrier */
+#define CANCEL_BLIND		17	/* a cancel takes an event out and does not re-read */
 /* Rule 2. */
 #define STORE_TO_ARM		6	/* arm is a store, without a barrier */
 #define NO_TEST			7	/* an exchange, but the promise is not tested */
@@ -55,6 +56,8 @@
 #define DROP_STALE		10	/* no test after a stale event */
 #define SWAP_FIRST		11	/* a read swaps for a claim that does not hold */
 #define SWAP_ANYWAY		12	/* only-new and only-move swap what they find */
+#define TAKEN_BLIND		18	/* after the swap the word is not read again */
+#define NO_TURNS		16	/* calls and reads exchange words beside each other */
 /* What else has to be right. */
 #define PROMISE_UP		13	/* the promise is the deadline's tick */
 #define PROMISE_DOWN		14	/* the promise is the tick before that */
@@ -173,6 +176,7 @@ byte hand_at[IDS];		/* when the hand comes to it */
 byte tag[IDS];			/* of a queued event, or of a claimed one */
 byte generation[IDS];		/* counts what is armed by call, as long as a read compares */
 byte readers[IDS];		/* how many compare */
+byte turn;			/* the mutex: how many exchange words; not more than one */
 
 /* For the judge: operations that are not finished; and what must never be. */
 byte busy;
@@ -437,9 +441,36 @@ inline count(c, i, t)
 #define MAY_DIE skip
 #endif
 
+/*
+ * Calls and reads that exchange words take turns: from before the exchange until the wheel knows
+ * of it. The mutex is the kernel's own, and taking it empties the buffer.
+ */
+#define MY_TURN(c) ((turn == 0 || BROKEN(NO_TURNS)) && EMPTY(c))
+
+inline turn_begins()
+{
+	turn++;
+	has_turn = true
+}
+
+inline turn_ends()
+{
+	turn = (has_turn -> turn - 1 : turn);
+	has_turn = false
+}
+
+/* A call stores into the word, without the lock: from here on its timer is owed. */
+inline exchange(c, i, v)
+{
+	EMPTY(c) ->
+	owed[i] = (v) != 0 && ALONE(c);
+	mem[DEADLINE(i)] = v
+}
+
 /* The end of an operation. Locals are cleared: equal states are to look equal. */
 inline forget()
 {
+	turn_ends();
 	i = 0;
 	t = 0;
 	d = 0;
@@ -515,15 +546,18 @@ inline in_the_kernel(c)
 	   }
 
 	:: atomic {
-		call == ARM_VALUE && UNLOCKED(c) && EMPTY(c) ->
+		call == ARM_VALUE && MY_TURN(c) ->
 		TELL3("processor %d: calls ARM for timer %d with deadline %d\n", c, i, t)
+		turn_begins()
+	   }
+	   atomic {
+		exchange(c, i, t)
+	   }
+	   atomic {
+		UNLOCKED(c) ->
 		mem[LOCK] = 1;
 		unlink(c, i);
 		begin_generation(i);
-		owed[i] = ALONE(c);
-		mem[DEADLINE(i)] = t			/* an exchange */
-	   }
-	   atomic {
 #ifdef UNFILE
 		look = WHOLE_LOOK
 #else
@@ -533,11 +567,11 @@ inline in_the_kernel(c)
 	   }
 
 	:: atomic {
-		call == ARM_IF && UNLOCKED(c) && EMPTY(c) ->
+		call == ARM_IF && MY_TURN(c) ->
 		d = mem[DEADLINE(i)];
 		TELL3("processor %d: calls ARM for timer %d, only new or only move: deadline is %d\n", c, i, d)
 		if
-		:: (d != 0) == f -> mem[LOCK] = 1
+		:: (d != 0) == f -> turn_begins()
 		:: else -> finish()			/* it is refused */
 		fi
 	   }
@@ -548,16 +582,16 @@ inline in_the_kernel(c)
 			TELL3("processor %d: arms timer %d by call with deadline %d\n", c, i, t)
 			overwritten = (mem[DEADLINE(i)] != 0) != f;
 			assert(!overwritten);
-			unlink(c, i);
-			begin_generation(i);
-			owed[i] = ALONE(c);
-			mem[DEADLINE(i)] = t
+			exchange(c, i, t)
 		:: else ->
-			unlock(c);
 			finish()
 		fi
 	   }
 	   atomic {
+		UNLOCKED(c) ->
+		mem[LOCK] = 1;
+		unlink(c, i);
+		begin_generation(i);
 #ifdef UNFILE
 		look = WHOLE_LOOK
 #else
@@ -567,12 +601,17 @@ inline in_the_kernel(c)
 	   }
 
 	:: atomic {
-		call == CANCEL_IT && UNLOCKED(c) && EMPTY(c) ->
+		call == CANCEL_IT && MY_TURN(c) ->
 		TELL2("processor %d: calls CANCEL for timer %d\n", c, i)
+		turn_begins()
+	   }
+	   atomic {
+		exchange(c, i, 0)
+	   }
+	   atomic {
+		UNLOCKED(c) ->
 		mem[LOCK] = 1;
 		unlink(c, i);
-		owed[i] = false;
-		mem[DEADLINE(i)] = 0;			/* an exchange */
 #ifdef UNFILE
 		/* As a first half that read 0. */
 		raised = promised[i] != 0;
@@ -581,6 +620,12 @@ inline in_the_kernel(c)
 		hand_at[i] = 0;
 		store(c, PROMISE(i), 0);
 		look = (BROKEN(UNFILE_ONLY) -> 0 : SECOND_HALF)
+#else
+		/* The event may have been that of an arm since the exchange. */
+		if
+		:: !BROKEN(CANCEL_BLIND) -> arm(c, i)
+		:: else
+		fi
 #endif
 		;
 		unless_look(c)
@@ -601,8 +646,11 @@ inline in_the_kernel(c)
 	   }
 	   /* Here it copies the event, without the lock. */
 	   atomic {
-		UNLOCKED(c) && EMPTY(c) ->
-		mem[LOCK] = 1;
+		MY_TURN(c) ->
+		turn_begins()
+	   }
+	   atomic {
+		mem[LOCK] == 0 ->			/* a hold of its own, which stores nothing */
 		holds = HOLDS(i, g, t);
 		if
 		:: true ->				/* a fault: it goes back */
@@ -611,7 +659,11 @@ inline in_the_kernel(c)
 		:: !holds && !BROKEN(SWAP_FIRST) ->	/* armed or cancelled: it is stale */
 			t = 0
 		:: holds || BROKEN(SWAP_FIRST)
-		fi;
+		fi
+	   }
+	   /* Compare-and-swap, without the lock. */
+	   atomic {
+		EMPTY(c) ->
 		d = mem[DEADLINE(i)];
 		TELL3("processor %d: has an event with tag %d: deadline is %d\n", c, t, d)
 #if BREAK == LOAD_COMPARE_STORE
@@ -621,24 +673,31 @@ inline in_the_kernel(c)
 		;
 #endif
 		if
-		:: t != 0 ->
+		:: t != 0 && (d == t || BROKEN(NO_CLAIM)) ->
+			count(c, i, t);
+			taken = true;
+			mem[DEADLINE(i)] = AFTER(t)
+		:: else
+		fi
+	   }
+	   atomic {
+		UNLOCKED(c) ->
+		mem[LOCK] = 1;
+		/* A store and a call that came since have ended the claim, and seen to the timer. */
+		holds = HOLDS(i, g, t);
+		d = (taken && BROKEN(TAKEN_BLIND) -> AFTER(t) : LOAD(c, DEADLINE(i)));
+		if
+		:: t != 0 && holds ->
+			state[i] = IDLE;
+			tag[i] = 0;
 			if
-			:: d == t || BROKEN(NO_CLAIM) ->
-				count(c, i, t);
-				mem[DEADLINE(i)] = AFTER(t);
-				d = AFTER(t)
-			:: else
-			fi;
-			/* Whoever ended the claim has seen to what is wanted. */
-			state[i] = (holds -> IDLE : state[i]);
-			tag[i] = (holds -> 0 : tag[i]);
-			if
-			:: holds && d != 0 && !BROKEN(DROP_STALE) -> file(c, i, d)
+			:: d != 0 && !BROKEN(DROP_STALE) -> file(c, i, d)
 			:: else
 			fi
 		:: else
 		fi;
 		holds = false;
+		taken = false;
 		forget_generation(i);
 		unless_look(c)
 	   }
@@ -798,8 +857,10 @@ proctype thread(byte c; byte ops)
 	byte seen[IDS];
 	byte again;
 	bool raised;
+	bool has_turn;
 	byte g;			/* the generation of the event */
 	bool holds;
+	bool taken;
 #ifdef DIES
 	bool died;
 #endif
