@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Arms and cancels for which a store is not enough, one by one or in batches. */
+/* Arms and cancels for which a store is not enough, one by one or batched. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "handle.h"
 
-/* Timers in one call of a drain. */
+/* Timers that a drain lists and cancels at a time. */
 #define DRAIN_MAX	64U
 
-/* Many operations, in as many calls as it takes.  How many have failed. */
+/* Submit operations, in as few calls as possible.  Returns the number that failed. */
 static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 {
 	int ret, failed = 0;
@@ -36,59 +36,63 @@ static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 	return failed;
 }
 
+/*
+ * Submit operations, and repeat each that failed by a call of its own: a submit allocates
+ * memory, a single call does not.  Returns the first error that remains.
+ */
+static int submit_or_call(struct twheel *w, struct twheel_op *ops, uint32_t nr)
+{
+	int ret = 0;
+
+	if (!submit(w, ops, nr))
+		return 0;
+	for (struct twheel_op *op = ops; op < ops + nr; op++) {
+		unsigned long request = op->opcode == TWHEEL_OP_ARM ? TWHEEL_IOC_ARM
+								    : TWHEEL_IOC_CANCEL;
+
+		if (!op->result)
+			continue;
+		op->opcode = 0;
+		op->result = 0;
+		op->result = twheel_call(w, request, op);
+		if (!ret)
+			ret = op->result;
+	}
+	return ret;
+}
+
 /* The batch */
 
-/* Make an arm by a call of its own. */
-static int arm_stored_at_once(const struct twheel *w, struct twheel_op *op)
-{
-	op->opcode = 0;
-	op->result = 0;
-	return twheel_call(w, TWHEEL_IOC_ARM, op);
-}
-
-static struct twheel_op stored_op(uint32_t id)
-{
-	return (struct twheel_op){
-		.opcode = TWHEEL_OP_ARM,
-		.flags = TWHEEL_ARM_STORED,
-		.id = id,
-	};
-}
-
-/* So many are on the batch.  Others look at that without the lock. */
-static void batch_is(struct twheel *w, uint32_t nr)
+/* Set the length of the batch, which twheel_flush() reads without the lock. */
+static void batch_set_nr(struct twheel *w, uint32_t nr)
 {
 	__atomic_store_n(&w->batch_nr, nr, __ATOMIC_RELAXED);
 }
 
-/* With the lock held: submit what is on the batch.  Returns the first error. */
+/* Submit and empty the batch.  The caller holds the lock. */
 static int batch_submit(struct twheel *w)
 {
-	uint32_t nr = w->batch_nr;
-	int ret = 0;
+	int ret = submit_or_call(w, w->batch, w->batch_nr);
 
-	if (!nr)
-		return 0;
-	if (submit(w, w->batch, nr)) {
-		/* A submit needs memory for its operations, a call for one needs none. */
-		for (uint32_t i = 0; i < nr; i++) {
-			int error = w->batch[i].result ? arm_stored_at_once(w, &w->batch[i]) : 0;
-
-			if (!ret)
-				ret = error;
-		}
-	}
-	batch_is(w, 0);
+	batch_set_nr(w, 0);
 	return ret;
 }
 
-/* With the lock held: put a timer on the batch.  A batch that is full is submitted first. */
+/* Add an arm to the batch.  A full batch is submitted first: the error returned is its. */
 static int batch_add(struct twheel *w, uint32_t id)
 {
-	int ret = w->batch_nr == BATCH_MAX ? batch_submit(w) : 0;
+	int ret = 0;
 
-	w->batch[w->batch_nr] = stored_op(id);
-	batch_is(w, w->batch_nr + 1);
+	pthread_mutex_lock(&w->lock);
+	if (w->batch_nr == BATCH_MAX)
+		ret = batch_submit(w);
+	w->batch[w->batch_nr] = (struct twheel_op){
+		.opcode = TWHEEL_OP_ARM,
+		.flags = TWHEEL_ARM_STORED,
+		.id = id,
+	};
+	batch_set_nr(w, w->batch_nr + 1);
+	pthread_mutex_unlock(&w->lock);
 	return ret;
 }
 
@@ -104,36 +108,26 @@ PUBLIC int twheel_flush(struct twheel *w)
 	return ret;
 }
 
-/* By the word */
+/* Arm and cancel */
 
-static int arm_stored(struct twheel *w, uint32_t id)
+PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
 {
-	struct twheel_op op = stored_op(id);
-	int ret;
+	const bool stored = id < w->shared.mapped;
+	struct twheel_op op = {
+		.flags = stored ? TWHEEL_ARM_STORED : TWHEEL_ARM_KEEP,
+		.deadline = stored ? 0 : deadline,
+		.id = id,
+	};
 
-	if (!w->batching)
-		return arm_stored_at_once(w, &op);
-	pthread_mutex_lock(&w->lock);
-	ret = batch_add(w, id);
-	pthread_mutex_unlock(&w->lock);
-	return ret;
+	/* The kernel would take TWHEEL_ID_ANY for a request to choose an id. */
+	if (id >= w->shared.capacity)
+		return -ERANGE;
+	return stored && w->batching ? batch_add(w, id) : twheel_call(w, TWHEEL_IOC_ARM, &op);
 }
 
 PUBLIC int twheel_cancel_state(const struct twheel *w, uint64_t deadline)
 {
 	return twheel_now(w) < deadline ? TWHEEL_STATE_PENDING : TWHEEL_STATE_EXPIRED;
-}
-
-/* By value */
-
-PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
-{
-	struct twheel_op op = { .flags = TWHEEL_ARM_KEEP, .deadline = deadline, .id = id };
-
-	if (id < w->shared.mapped)
-		return arm_stored(w, id);
-	/* Not an id that the kernel takes for a request to choose one. */
-	return id < w->shared.capacity ? twheel_call(w, TWHEEL_IOC_ARM, &op) : -ERANGE;
 }
 
 PUBLIC int twheel_cancel_slow(struct twheel *w, uint32_t id)
@@ -162,13 +156,13 @@ PUBLIC int twheel_arm_with(struct twheel *w, uint32_t id, const struct twheel_ar
 		.id		= id,
 	};
 
-	/* Not an id that the kernel takes for a request to choose one. */
+	/* The kernel would take TWHEEL_ID_ANY for a request to choose an id. */
 	if (id >= w->shared.capacity)
 		return -ERANGE;
 	for (unsigned int i = 0; i < sizeof(arming->reserved) / sizeof(arming->reserved[0]); i++)
 		if (arming->reserved[i])
 			return -EINVAL;
-	/* The deadline is in @arming, not in the word, and so are the terms. */
+	/* TWHEEL_ARM_STORED and _KEEP would ignore what @arming says. */
 	if (op.flags & ~(TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE))
 		return -EOPNOTSUPP;
 	return twheel_call(w, TWHEEL_IOC_ARM, &op);
@@ -183,28 +177,19 @@ PUBLIC int twheel_submit_ops(struct twheel *w, struct twheel_op *ops, uint32_t n
 
 PUBLIC int twheel_id_get(struct twheel *w, uint32_t *id)
 {
-	uint32_t given, max;
 	int ret = 0;
 
 	pthread_mutex_lock(&w->lock);
-	given = w->shared.capacity - w->fresh;
-	/* Room to put all of them back, so that this can't fail. */
-	if (!w->free_nr && given == w->free_max) {
-		max = given ? 2 * given : 64;
-		uint32_t *free = realloc(w->free, max * sizeof(*free));
-
-		if (free) {
-			w->free = free;
-			w->free_max = max;
-		} else {
-			ret = -ENOMEM;
-		}
-	}
-	if (w->free_nr)
+	/* Allocate room for all ids at once, so that twheel_id_put() cannot fail. */
+	if (!w->free)
+		w->free = malloc(w->shared.capacity * sizeof(*w->free));
+	if (!w->free)
+		ret = -ENOMEM;
+	else if (w->free_nr)
 		*id = w->free[--w->free_nr];
-	else if (!ret && w->fresh)
+	else if (w->fresh)
 		*id = --w->fresh;
-	else if (!ret)
+	else
 		ret = -ENOSPC;
 	pthread_mutex_unlock(&w->lock);
 	return ret;
@@ -213,7 +198,7 @@ PUBLIC int twheel_id_get(struct twheel *w, uint32_t *id)
 PUBLIC void twheel_id_put(struct twheel *w, uint32_t id)
 {
 	pthread_mutex_lock(&w->lock);
-	if (w->free_nr < w->free_max)
+	if (w->free && w->free_nr < w->shared.capacity)
 		w->free[w->free_nr++] = id;
 	pthread_mutex_unlock(&w->lock);
 }
@@ -237,7 +222,7 @@ static int list(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 	};
 	int ret;
 
-	/* After a signal the search goes on from call.cursor. */
+	/* After a signal the call resumes from call.cursor. */
 	do
 		ret = twheel_call(w, TWHEEL_IOC_LIST, &call);
 	while (ret == -EINTR);
@@ -248,12 +233,12 @@ static int list(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 PUBLIC int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers,
 			     uint32_t nr)
 {
-	/* The kernel looks at the words as well: what fails here is armed all the same. */
+	/* A timer whose flush fails is listed too, because the kernel reads its word. */
 	twheel_flush(w);
 	return list(w, cursor, timers, nr);
 }
 
-/* Cancel what was listed.  Leaves those in @timers that were armed still; how many. */
+/* Cancel listed timers, keep in @timers those that were still armed, return their number. */
 static uint32_t cancel_listed(struct twheel *w, struct twheel_timer *timers, uint32_t nr)
 {
 	struct twheel_op ops[DRAIN_MAX];
@@ -265,9 +250,9 @@ static uint32_t cancel_listed(struct twheel *w, struct twheel_timer *timers, uin
 			.id = timers[i].id,
 			.generation = timers[i].generation,
 		};
-	submit(w, ops, nr);
+	submit_or_call(w, ops, nr);
 	for (uint32_t i = 0; i < nr; i++) {
-		/* Armed again or delivered meanwhile. */
+		/* Skip timers that were armed again or delivered since. */
 		if (ops[i].result || (ops[i].state != TWHEEL_STATE_PENDING &&
 				      ops[i].state != TWHEEL_STATE_EXPIRED))
 			continue;
@@ -284,7 +269,7 @@ PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer 
 	int ret;
 
 	twheel_flush(w);
-	/* The kernel refuses what is too many. */
+	/* Pass an @nr that is too large on, so that the kernel refuses it. */
 	do {
 		ret = list(w, cursor, &timers[done],
 			   nr - done > DRAIN_MAX && nr <= TWHEEL_MAX_BATCH ? DRAIN_MAX : nr - done);
@@ -296,54 +281,41 @@ PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer 
 
 /* After exec or crash */
 
-/* Was it perhaps armed by a store, which is not to be seen here? */
+/* Does the timer have a word that is not mapped here, so that only the kernel can read it? */
 static bool word_unmapped(const struct twheel *w, uint32_t id)
 {
 	return id >= w->shared.mapped && id >= w->words_first && id < w->words_end;
 }
 
-/* Armed timers, with the lock held.  How many may have to be armed. */
-static int adopt_listed(struct twheel *w, const struct twheel_timer *timers, int nr)
-{
-	int ret, armed = 0;
-
-	for (; nr > 0; timers++, nr--) {
-		if (!word_unmapped(w, timers->id))
-			continue;
-		ret = batch_add(w, timers->id);
-		if (ret)
-			return ret;
-		armed++;
-	}
-	ret = batch_submit(w);
-	return ret ? ret : armed;
-}
-
-/* All armed timers. */
-static int adopt_all(struct twheel *w)
+/* Batch an arm for each armed timer whose word is not mapped.  Returns their number. */
+static int adopt_unmapped(struct twheel *w)
 {
 	struct twheel_timer timers[64] = { 0 };
 	uint32_t cursor = 0;
 	int nr, ret, armed = 0;
 
-	while ((nr = list(w, &cursor, timers,
-			  sizeof(timers) / sizeof(timers[0]))) > 0) {
-		pthread_mutex_lock(&w->lock);
-		ret = adopt_listed(w, timers, nr);
-		pthread_mutex_unlock(&w->lock);
-		if (ret < 0)
-			return ret;
-		armed += ret;
+	while ((nr = list(w, &cursor, timers, sizeof(timers) / sizeof(timers[0]))) > 0) {
+		for (int i = 0; i < nr; i++) {
+			if (!word_unmapped(w, timers[i].id))
+				continue;
+			ret = batch_add(w, timers[i].id);
+			if (ret)
+				return ret;
+			armed++;
+		}
 	}
 	return nr ? nr : armed;
 }
 
-/* Of some ids, arm what may have been stored and not called.  How many that were. */
-static int adopt_stored(struct twheel *w, uint32_t id, uint32_t end)
+PUBLIC int twheel_adopt(struct twheel *w)
 {
 	int ret, armed = 0;
 
-	for (; id < end; id++) {
+	if (w->shared.mapped < w->words_end)
+		armed = adopt_unmapped(w);
+	if (armed < 0)
+		return armed;
+	for (uint32_t id = 0; id < w->shared.mapped; id++) {
 		const struct twheel_word *word = &w->shared.words[id];
 		uint64_t deadline = __atomic_load_n(&word->deadline, __ATOMIC_SEQ_CST);
 
@@ -354,26 +326,6 @@ static int adopt_stored(struct twheel *w, uint32_t id, uint32_t end)
 			return ret;
 		armed++;
 	}
-	ret = batch_submit(w);
+	ret = twheel_flush(w);
 	return ret ? ret : armed;
-}
-
-PUBLIC int twheel_adopt(struct twheel *w)
-{
-	int ret, armed = 0;
-
-	if (w->shared.mapped < w->words_end)
-		armed = adopt_all(w);
-	if (armed < 0)
-		return armed;
-	for (uint32_t id = 0, end; id < w->shared.mapped; id = end) {
-		end = id + (w->shared.mapped - id < PART ? w->shared.mapped - id : PART);
-		pthread_mutex_lock(&w->lock);
-		ret = adopt_stored(w, id, end);
-		pthread_mutex_unlock(&w->lock);
-		if (ret < 0)
-			return ret;
-		armed += ret;
-	}
-	return armed;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events, and the wait for them. */
+/* Take events, and wait for them. */
 #include <errno.h>
 #include <time.h>
 
 #include "handle.h"
 
-/* Events in one read: what it returns fits an int. */
+/* Events in one read, so that its bytes fit an int. */
 #define READ_MAX	(1U << 20)
 
 static int read_events(struct twheel *w, struct twheel_event *events, uint32_t nr)
@@ -26,10 +26,9 @@ PUBLIC int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t n
 
 	if (!nr)
 		return 0;
-	/* A read that leaves events makes an edge. */
 	if (nr > READ_MAX)
 		nr = READ_MAX;
-	/* A thread that is cancelled in read() may have the events already: they would be lost. */
+	/* A thread that is cancelled on return from read() would lose the events. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	ret = read_events(w, events, nr);
 	pthread_setcancelstate(cancel, NULL);

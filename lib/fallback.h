@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A wheel in this process, where there is no device: the module's own timers, and a timerfd
- * that is readable when there is something to take.
+ * A wheel in this process, for where there is no device: the module's own timers, and a timerfd
+ * that is readable when there may be events.
  */
 #ifndef TWHEEL_FALLBACK_H
 #define TWHEEL_FALLBACK_H
@@ -12,22 +12,19 @@
 
 struct fallback;
 
-/*
- * Make a wheel of the shape that is asked for, and fill in the rest of @setup.  Returns its
- * timerfd, or a negative errno.
- */
+/* Create a wheel, and fill in @setup.  Returns the timerfd, or a negative errno. */
 int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup);
-/* All but the file descriptor.  Children that share the wheel go on with it. */
+/* Unmap the wheel, but leave the timerfd open.  Children that share the wheel keep it. */
 void twheel_fallback_close(struct fallback *f);
 
 /* The words, one for each id; NULL: there are none. */
 struct twheel_word *twheel_fallback_words(struct fallback *f);
 
-/* What the calls of the device do, as far as this library makes them. */
+/* Make one of the ioctls of the device that this library uses. */
 int twheel_fallback_call(struct fallback *f, unsigned long request, void *arg);
 /*
- * Bytes of the events that have come, at most @size of them; 0: there are none.  What is left
- * keeps the timerfd readable.
+ * Take events, at most @size bytes of them.  Returns the bytes; 0: there are none.  The timerfd
+ * stays readable if events are left.
  */
 int twheel_fallback_read(struct fallback *f, void *to, size_t size);
 

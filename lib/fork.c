@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * fork() copies a mutex as it is. A child has one thread, so a lock that another thread
- * of the parent held then would never be released in it: so fork() waits until it has all
- * of them.
+ * fork() copies locks in their state, and a child has one thread: a lock that another thread
+ * held would never be released there.  So fork() takes the locks of all handles first.
  */
-#include <errno.h>
-
 #include "handle.h"
 
-/* Of all handles. It is taken before the lock of any of them. */
+/* Protects the list of handles.  Taken before the lock of a handle. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct twheel *handles;
 
-/* Had pthread_atfork() memory for it?  Written before there are threads. */
+/* Did pthread_atfork() succeed?  Written before there are threads. */
 static bool prepared;
 
 static void before(void)
@@ -30,19 +27,18 @@ static void after(void)
 }
 
 /*
- * At the start, because fork() calls nothing of what is registered while it runs: a handle
- * that is opened then would have its lock copied as it is.  Also before the constructors of
- * the program, which may open one.
+ * Not at the first open: a fork() that is running then ignores handlers registered meanwhile.
+ * The priority puts this before the constructors of the program, which may open a wheel.
  */
 __attribute__((constructor(1000))) static void prepare(void)
 {
 	prepared = !pthread_atfork(before, after, after);
 }
 
-int twheel_fork_add(struct twheel *w)
+bool twheel_fork_add(struct twheel *w)
 {
 	if (!prepared)
-		return -ENOMEM;
+		return false;
 	pthread_mutex_lock(&lock);
 	w->next = handles;
 	if (w->next)
@@ -50,17 +46,14 @@ int twheel_fork_add(struct twheel *w)
 	w->link = &handles;
 	handles = w;
 	pthread_mutex_unlock(&lock);
-	return 0;
+	return true;
 }
 
-/* Does nothing for a handle that was not added.  Only the lock tells: others write its link. */
 void twheel_fork_remove(struct twheel *w)
 {
 	pthread_mutex_lock(&lock);
-	if (w->link) {
-		*w->link = w->next;
-		if (w->next)
-			w->next->link = w->link;
-	}
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
 	pthread_mutex_unlock(&lock);
 }

@@ -12,33 +12,29 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* Arms that are collected. */
+/* Arms on a batch. */
 #define BATCH_MAX	128U
-
-/* Timers that are adopted under one hold of the lock. */
-#define PART		128U
 
 /**
  * struct twheel - a handle
- * @shared: what inline functions use; constant
- * @fd: of the wheel; with @fallback its timerfd; constant
- * @fallback: the wheel, if it is in this process; NULL: it is the kernel's; constant
+ * @shared: what the inline functions read; constant
+ * @fd: the file of the wheel, or the timerfd of @fallback; constant
+ * @fallback: the wheel in this process; NULL: the wheel is the kernel's; constant
  * @clock: of the wheel; constant
- * @clock_offset: ns that the wheel's time is ahead of what this process reads of @clock; constant
- * @batching: calls are collected until they are flushed; constant
- * @words_first: the first id that has a word, whether it is mapped here or not; constant
- * @words_end: the first behind those; constant
- * @words_size: bytes mapped, 0: none; constant
- * @next: handle of this process
- * @link: what leads to this one; both belong to fork.c
- * @lock: protects what follows
- * @batch_nr: ids on the batch; read without the lock to see if there are any
- * @batch: arms of timers by what is stored in their words.  A timer that is armed twice is twice on
- *	it: the second arm does nothing, and to find that out costs more
- * @fresh: ids from here on have been given out by twheel_id_get()
- * @free: those that were put back
- * @free_nr: how many
- * @free_max: room in @free, for all that were given out
+ * @clock_offset: ns to add to this process's reading of @clock; constant
+ * @batching: arms by words are batched; constant
+ * @words_first: the first id that has a word, mapped here or not; constant
+ * @words_end: the id after the last that has one; constant
+ * @words_size: bytes to unmap; constant
+ * @next: next handle of this process; fork.c protects it
+ * @link: the pointer to this handle; fork.c protects it
+ * @lock: protects the members below
+ * @batch_nr: arms on @batch; also read without the lock
+ * @batch: arms by words.  A timer may be on it twice: the second arm does nothing, and to look
+ *	for the first would cost more
+ * @fresh: twheel_id_get() has never given out ids below this
+ * @free: ids that were put back, with room for all; NULL until the first twheel_id_get()
+ * @free_nr: ids in @free
  */
 struct twheel {
 	struct twheel_shared	shared;
@@ -58,18 +54,17 @@ struct twheel {
 	uint32_t		fresh;
 	uint32_t		*free;
 	uint32_t		free_nr;
-	uint32_t		free_max;
 };
 
-/* Make a call of the device, or of the fallback. */
+/* Call the device or the fallback. */
 static inline int twheel_call(const struct twheel *w, unsigned long request, void *arg)
 {
 	return w->fallback ? twheel_fallback_call(w->fallback, request, arg)
 			   : twheel_sys_ioctl(w->fd, request, arg);
 }
 
-/* Have the lock of a handle free in a child, whoever holds it when a thread forks. */
-int twheel_fork_add(struct twheel *w);
+/* From add to remove, fork() waits for the handle's lock.  False: out of memory. */
+bool twheel_fork_add(struct twheel *w);
 void twheel_fork_remove(struct twheel *w);
 
 #endif

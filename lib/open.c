@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Handles: made and unmade, for a new wheel or one that is handed over. */
+/* Create and destroy handles, for a new wheel or one that was handed over. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,13 @@
 	(TWHEEL_OPEN_FD | TWHEEL_OPEN_CLOCK | TWHEEL_OPEN_NO_WORDS | TWHEEL_OPEN_BATCH | \
 	 TWHEEL_OPEN_DEVICE | TWHEEL_OPEN_FALLBACK)
 
-/* Up to the last field of the first version. */
-#define OPTIONS_SIZE_MIN \
-	(offsetof(struct twheel_options, reserved) + sizeof(uint32_t))
+/* The first version of the struct. */
+#define OPTIONS_SIZE_MIN	(offsetof(struct twheel_options, reserved) + sizeof(uint32_t))
 
-/* Can a word be stored and exchanged in one piece? */
+/* Are stores and exchanges of a word atomic? */
 #define ATOMIC_WORDS		__atomic_always_lock_free(sizeof(__u64), 0)
 
-/* Take options of any version; what the caller's does not have is 0. */
+/* Copy options of any version; members that the caller's lacks are 0. */
 static int copy_options(struct twheel_options *to, const struct twheel_options *from)
 {
 	const char *byte = (const char *)from;
@@ -48,34 +47,31 @@ static int copy_options(struct twheel_options *to, const struct twheel_options *
 	return to->clock && !(to->flags & TWHEEL_OPEN_CLOCK) ? -EINVAL : 0;
 }
 
-/* What the kernel can do, less what this program can't or doesn't want to. */
-static int features(int fd, const struct twheel_options *options, uint64_t *has)
+/* Can the program use words, and does it want to? */
+static bool wants_words(const struct twheel_options *options)
 {
-	struct twheel_features found;
+	return ATOMIC_WORDS && !(options->flags & TWHEEL_OPEN_NO_WORDS);
+}
+
+/* Check that the file is a wheel with the ABI of this library.  Sets @words if it can have any. */
+static int check_wheel(int fd, bool *words)
+{
+	struct twheel_features found = { 0 };
 	int ret;
 
-	memset(&found, 0, sizeof(found));
 	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_FEATURES, &found);
-	/* What some other files say of an ioctl that they do not know. */
+	/* Some other files return it for an ioctl that they do not know. */
 	if (ret == -EINVAL)
 		return -ENOTTY;
 	if (ret)
 		return ret;
 	if (found.abi != TWHEEL_ABI)
 		return -EPROTO;
-	*has = found.features;
-	if (!ATOMIC_WORDS || options->flags & TWHEEL_OPEN_NO_WORDS)
-		*has &= ~TWHEEL_FEATURE_WORDS;
+	*words = found.features & TWHEEL_FEATURE_WORDS;
 	return 0;
 }
 
-/* Is there anything that only a wheel not in use can be given? */
-static bool gives_shape(const struct twheel_options *options)
-{
-	return options->flags & TWHEEL_OPEN_CLOCK || options->tick || options->capacity;
-}
-
-/* Is a wheel as it would be made by these? */
+/* Does a wheel in use have what is asked for? */
 static bool is_alike(const struct twheel_setup *is, const struct twheel_setup *asked)
 {
 	return (!(asked->flags & TWHEEL_SETUP_CLOCK) || asked->clock == is->clock) &&
@@ -83,32 +79,27 @@ static bool is_alike(const struct twheel_setup *is, const struct twheel_setup *a
 	       (!asked->capacity || asked->capacity == is->capacity);
 }
 
-/* The shape that is asked for. */
-static void ask(const struct twheel_options *options, uint64_t has, struct twheel_setup *setup)
+/* Make a setup of options. */
+static struct twheel_setup ask(const struct twheel_options *options, bool words)
 {
-	memset(setup, 0, sizeof(*setup));
-	if (options->flags & TWHEEL_OPEN_CLOCK) {
-		setup->flags |= TWHEEL_SETUP_CLOCK;
-		setup->clock = options->clock;
-	}
-	if (has & TWHEEL_FEATURE_WORDS)
-		setup->flags |= TWHEEL_SETUP_WORDS;
-	setup->tick = options->tick;
-	setup->capacity = options->capacity;
+	return (struct twheel_setup){
+		.flags = (options->flags & TWHEEL_OPEN_CLOCK ? TWHEEL_SETUP_CLOCK : 0) |
+			 (words ? TWHEEL_SETUP_WORDS : 0),
+		.clock = options->clock,
+		.tick = options->tick,
+		.capacity = options->capacity,
+	};
 }
 
 /*
- * Give a new wheel its shape, or ask one that has it.  One that was given the same shape
- * before is fine: who could not map it, for want of memory, asks once more.
+ * Set a new wheel up, or get the setup of one in use.  A caller whose mmap() failed for lack of
+ * memory asks again, so a wheel that is as asked for is no error.
  */
-static int shape(int fd, const struct twheel_options *options, uint64_t has,
-		 struct twheel_setup *setup)
+static int set_up(int fd, const struct twheel_setup *asked, struct twheel_setup *setup)
 {
-	struct twheel_setup asked;
 	int ret;
 
-	ask(options, has, setup);
-	asked = *setup;
+	*setup = *asked;
 	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_SETUP, setup);
 	if (ret != -EBUSY)
 		return ret;
@@ -116,42 +107,10 @@ static int shape(int fd, const struct twheel_options *options, uint64_t has,
 	ret = twheel_sys_ioctl(fd, TWHEEL_IOC_GET_SETUP, setup);
 	if (ret)
 		return ret;
-	return gives_shape(options) && !is_alike(setup, &asked) ? -EBUSY : 0;
+	return is_alike(setup, asked) ? 0 : -EBUSY;
 }
 
-static int map_words(struct twheel *w, const struct twheel_setup *setup)
-{
-	size_t size = sizeof(struct twheel_word) * (size_t)setup->words_nr;
-	void *at;
-	int ret = twheel_sys_map(w->fd, setup->words_offset, size, &at);
-
-	if (ret)
-		return ret;
-	w->words_size = size;
-	w->shared.words = at;
-	w->shared.mapped = setup->words_nr;
-	return 0;
-}
-
-/* Map the words, as far as the wheel has them. */
-static int furnish(struct twheel *w, const struct twheel_setup *setup, uint64_t has)
-{
-	int ret;
-
-	if (setup->flags & TWHEEL_SETUP_WORDS) {
-		w->words_first = setup->words_first;
-		w->words_end = setup->words_first + setup->words_nr;
-		/* Words that do not begin with the first id are not from this library. */
-		if (has & TWHEEL_FEATURE_WORDS && !setup->words_first) {
-			ret = map_words(w, setup);
-			if (ret)
-				return ret;
-		}
-	}
-	return twheel_fork_add(w);
-}
-
-/* All but the file descriptor. */
+/* Destroy a handle, but leave its file descriptor open. */
 static void destroy(struct twheel *w)
 {
 	twheel_fork_remove(w);
@@ -164,7 +123,7 @@ static void destroy(struct twheel *w)
 	free(w);
 }
 
-/* A handle of a wheel that has a shape; without its words. */
+/* Create a handle that has no words mapped. */
 static struct twheel *create(int fd, const struct twheel_options *options,
 			     const struct twheel_setup *setup)
 {
@@ -177,50 +136,73 @@ static struct twheel *create(int fd, const struct twheel_options *options,
 	w->clock = setup->flags & TWHEEL_SETUP_CLOCK ? setup->clock : CLOCK_MONOTONIC;
 	w->clock_offset = setup->clock_offset;
 	w->batching = options->flags & TWHEEL_OPEN_BATCH;
+	w->words_first = setup->words_first;
+	w->words_end = setup->words_first + setup->words_nr;
 	w->shared.capacity = setup->capacity;
 	w->fresh = setup->capacity;
-	return w;
+	if (twheel_fork_add(w))
+		return w;
+	free(w);
+	return NULL;
 }
 
-/* A handle for an open file. */
-static int open_file(struct twheel **out, int fd, const struct twheel_options *options)
+/* Map the words of a handle, if the wheel has any. */
+static int map_words(struct twheel *w, const struct twheel_setup *setup)
 {
-	struct twheel_setup setup;
-	struct twheel *w;
-	uint64_t has;
+	size_t size = sizeof(struct twheel_word) * (size_t)setup->words_nr;
+	void *at;
 	int ret;
 
-	ret = features(fd, options, &has);
+	/* Words that do not begin with the first id are not from this library. */
+	if (!(setup->flags & TWHEEL_SETUP_WORDS) || setup->words_first)
+		return 0;
+	ret = twheel_sys_map(w->fd, setup->words_offset, size, &at);
 	if (ret)
 		return ret;
-	/* Words are mapped to be written, and a wheel that was set up stays so. */
-	if (has & TWHEEL_FEATURE_WORDS && !twheel_sys_writable(fd))
+	w->words_size = size;
+	w->shared.words = at;
+	w->shared.mapped = setup->words_nr;
+	return 0;
+}
+
+/* Create a handle for an open file. */
+static int open_file(struct twheel **out, int fd, const struct twheel_options *options)
+{
+	struct twheel_setup asked, setup;
+	struct twheel *w;
+	bool words;
+	int ret;
+
+	ret = check_wheel(fd, &words);
+	if (ret)
+		return ret;
+	words = words && wants_words(options);
+	/* A wheel that was set up stays so, so check first that its words can be mapped. */
+	if (words && !twheel_sys_writable(fd))
 		return -EACCES;
-	ret = shape(fd, options, has, &setup);
+	asked = ask(options, words);
+	ret = set_up(fd, &asked, &setup);
 	if (ret)
 		return ret;
 	w = create(fd, options, &setup);
 	if (!w)
 		return -ENOMEM;
-	ret = furnish(w, &setup, has);
-	if (ret) {
+	ret = words ? map_words(w, &setup) : 0;
+	if (ret)
 		destroy(w);
-		return ret;
-	}
-	*out = w;
-	return 0;
+	else
+		*out = w;
+	return ret;
 }
 
-/* A handle for a wheel in this process. */
+/* Create a handle for a wheel in this process. */
 static int open_fallback(struct twheel **out, const struct twheel_options *options)
 {
-	const bool words = ATOMIC_WORDS && !(options->flags & TWHEEL_OPEN_NO_WORDS);
-	struct twheel_setup setup;
+	struct twheel_setup setup = ask(options, wants_words(options));
 	struct fallback *fallback;
 	struct twheel *w;
-	int ret, fd;
+	int fd;
 
-	ask(options, words ? TWHEEL_FEATURE_WORDS : 0, &setup);
 	fd = twheel_fallback_open(&fallback, &setup);
 	if (fd < 0)
 		return fd;
@@ -233,13 +215,6 @@ static int open_fallback(struct twheel **out, const struct twheel_options *optio
 	w->fallback = fallback;
 	w->shared.words = twheel_fallback_words(fallback);
 	w->shared.mapped = setup.words_nr;
-	w->words_end = setup.words_nr;
-	ret = twheel_fork_add(w);
-	if (ret) {
-		destroy(w);
-		twheel_sys_close(fd);
-		return ret;
-	}
 	*out = w;
 	return 0;
 }

@@ -63,33 +63,33 @@ int twheel_sys_timer(uint32_t clock)
 
 void twheel_sys_timer_set(int fd, uint64_t when)
 {
-	bool never = when >= INT64_MAX;
-	uint64_t at = when ? when : 1;
+	/* 0 would disarm the timer: it is for "never". */
+	uint64_t at = when >= INT64_MAX ? 0 : when ? when : 1;
 	struct itimerspec spec = {
-		.it_value.tv_sec = never ? 0 : (time_t)(at / NSEC_PER_SEC),
-		.it_value.tv_nsec = never ? 0 : (long)(at % NSEC_PER_SEC),
+		.it_value.tv_sec = (time_t)(at / NSEC_PER_SEC),
+		.it_value.tv_nsec = (long)(at % NSEC_PER_SEC),
 	};
 
 	timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
-/* mmap() says EAGAIN if all memory has to stay in (mlockall(2)), and that is too much. */
-static int map_error(void)
+static int map(void **at, size_t size, int flags, int fd, uint64_t offset)
 {
+	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, (off_t)offset);
+	if (*at != MAP_FAILED)
+		return 0;
+	/* After mlockall(2), EAGAIN means that the memory may not be locked. */
 	return errno == EAGAIN ? -ENOMEM : -errno;
 }
 
 int twheel_sys_memory(size_t size, void **at)
 {
-	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-		   -1, 0);
-	return *at == MAP_FAILED ? map_error() : 0;
+	return map(at, size, MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 {
-	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-	return *at == MAP_FAILED ? map_error() : 0;
+	return map(at, size, 0, fd, offset);
 }
 
 void twheel_sys_unmap(void *at, size_t size)
@@ -108,7 +108,6 @@ int twheel_sys_set_nonblocking(int fd)
 	return fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-/* For reading and writing, as a map takes it? */
 bool twheel_sys_writable(int fd)
 {
 	return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;

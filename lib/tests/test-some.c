@@ -294,6 +294,24 @@ static void drain_beside_take(void)
 	tap_result("a drain hands back what no other thread has taken");
 }
 
+/* A submit that fails, as for lack of memory, leaves no timer armed that the cursor has passed. */
+static void drain_without_submits(const struct mode *mode)
+{
+	struct twheel *w = boot(mode);
+	struct twheel_timer timers[CAPACITY];
+	uint32_t cursor = 0;
+
+	for (uint32_t id = 0; id < 10; id++)
+		CHECK(twheel_arm(w, id, twheel_now(w) + MS) == 0);
+	CHECK(twheel_flush(w) == 0);
+	kernel.submit_error = -ENOMEM;
+	CHECK(twheel_drain(w, &cursor, timers, CAPACITY) == 10);
+	CHECK(timers[9].id == 9 && timers[9].state == TWHEEL_STATE_PENDING);
+	expect_none(w, 10 * MS);
+	twheel_close(w);
+	tap_result("%s: no memory for a submit stops no drain", mode->name);
+}
+
 void test_some(void)
 {
 	submit_fails_in_the_middle();
@@ -306,4 +324,7 @@ void test_some(void)
 	for (unsigned int i = 0; i < MODES; i++)
 		free_ids(&modes[i]);
 	drain_beside_take();
+	drain_without_submits(words_mode);
+	drain_without_submits(batch_mode);
+	drain_without_submits(calls_mode);
 }
