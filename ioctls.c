@@ -469,7 +469,7 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 	ret = memory_begin(tw);
 	if (ret)
 		goto free;
-	if (tw->set_up || tw->timers.wheel.chunk)
+	if (tw->set_up || tw->timers.wheel.node)
 		ret = -EBUSY;
 	else if (!setup_allowed(setup))
 		ret = -EPERM;

@@ -63,7 +63,7 @@ TWHEEL_PART int memory_begin(struct twheel *tw)
  * @chunk: for the timers
  */
 struct supply {
-	struct wheel_chunk	*directory;
+	void			*directory;
 	struct wheel_chunk	chunk;
 };
 
@@ -74,7 +74,7 @@ static int supply_take(struct supply *s, const struct timers *ts, struct twheel_
 	*s = (struct supply){};
 	if (ret)
 		return ret;
-	if (!ts->wheel.chunk) {
+	if (!ts->wheel.node) {
 		s->directory = wheel_directory_alloc(&ts->wheel);
 		if (!s->directory)
 			goto nomem;

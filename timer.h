@@ -199,9 +199,11 @@ static inline u64 first_tick(const struct timers *ts, u64 deadline)
  */
 static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int slack)
 {
-	u64 first = first_tick(ts, deadline);
-	u64 last = ticks_of(ts, deadline) + slack_decode(slack);
+	u64 first = first_tick(ts, deadline), last;
 
+	if (likely(!slack))
+		return first;
+	last = ticks_of(ts, deadline) + slack_decode(slack);
 	if (last <= first)
 		return first;
 	/*
@@ -245,11 +247,11 @@ static inline bool tick_passed(const struct timers *ts, u64 deadline, unsigned i
 /* Periods beyond the first that an event with this deadline would tell, if read now. */
 static inline u64 overruns_of(const struct timer *t, u64 deadline, u64 now)
 {
-	u64 overruns = 0;
+	u64 overruns;
 
-	if (t->interval && now >= deadline && now - deadline >= t->interval)
-		overruns = div64_u64(now - deadline, t->interval);
-
+	if (likely(!t->interval) || now < deadline || now - deadline < t->interval)
+		return 0;
+	overruns = div64_u64(now - deadline, t->interval);
 	return t->count ? min(overruns, (u64)t->count - 1) : overruns;
 }
 
@@ -308,16 +310,25 @@ static inline void timer_count(struct timer *t, u64 periods)
 }
 
 /* Begin another arming: a new generation, and what the call wants. */
-static inline void timer_begin(struct timer *t, const struct twheel_op *op, unsigned int slack)
+static inline void timer_begin(struct timer *t, const struct twheel_op *op, u64 deadline,
+			       unsigned int slack)
 {
-	if (!++t->generation)
-		t->generation = 1;
-	if (unlikely(op->flags & TWHEEL_ARM_KEEP))
+	u32 generation = t->generation + 1;
+
+	generation += !generation;
+	if (unlikely(op->flags & TWHEEL_ARM_KEEP)) {
+		t->generation = generation;
+		t->deadline = deadline;
 		return;
-	t->cookie = op->cookie;
-	t->interval = op->interval;
-	t->count = op->count;
-	t->slack = slack;
+	}
+	*t = (struct timer){
+		.cookie		= op->cookie,
+		.deadline	= deadline,
+		.interval	= op->interval,
+		.generation	= generation,
+		.count		= op->count,
+		.slack		= slack,
+	};
 }
 
 /* When a timer is due again after an event; 0: never. */
@@ -372,6 +383,14 @@ static inline bool claim_holds(const struct timers *ts, const struct twheel_even
 static inline bool state_armed(enum twheel_state state)
 {
 	return state == TWHEEL_STATE_PENDING || state == TWHEEL_STATE_EXPIRED;
+}
+
+/* Does an arm depend on whether the timer is armed, and is that not so? */
+static inline int arm_refused(u32 flags, bool armed)
+{
+	if (flags & TWHEEL_ARM_NEW && armed)
+		return -EEXIST;
+	return flags & TWHEEL_ARM_MOVE && !armed ? -ENOENT : 0;
 }
 
 /*

@@ -103,17 +103,14 @@ static u64 wheel_time(struct timers *ts, u64 now)
 
 /* States */
 
-static enum twheel_state timer_state(const struct timers *ts, u32 id)
+/* The state of a timer without a word. */
+static __always_inline enum twheel_state timer_state(const struct timers *ts,
+						     const struct wheel_node *node,
+						     const struct timer *t)
 {
-	enum wheel_where where = wheel_where(wheel_node(&ts->wheel, id));
-	const struct twheel_word *word = word_of(ts, id);
-	const struct timer *t = timer_of(ts, id);
-
-	if (word)
-		return word_state(ts, id, word_deadline(word));
 	/* Its tick may have come, though the wheel was not turned that far yet. */
-	if (where == WHEEL_FILED)
-		return unlikely(wheel_node(&ts->wheel, id)->expiry <= ts->turned) &&
+	if (likely(wheel_where(node) == WHEEL_FILED))
+		return unlikely(node->expiry <= ts->turned) &&
 		       tick_passed(ts, t->deadline, t->slack) ? TWHEEL_STATE_EXPIRED
 							      : TWHEEL_STATE_PENDING;
 	/* Its event waits, or a read holds it. */
@@ -156,23 +153,12 @@ static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 
 /* Operations */
 
-/**
- * timers_check_arm() - is this a sensible arm?
- * @ts: the timers
- * @op: from a stranger
- *
- * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
- */
-TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
+/* Is this a sensible arm, though not a plain one-shot? */
+TWHEEL_PART int timers_check_any_arm(const struct timers *ts, const struct twheel_op *op)
 {
 	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE |
 			  TWHEEL_ARM_STORED | TWHEEL_ARM_KEEP;
 
-	/* A plain one-shot, as nearly all of them are, can have no other fault. */
-	if (!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
-	      op->interval | op->slack) && op->id < ts->wheel.capacity &&
-	    op->deadline <= KTIME_MAX && !ts->settable)
-		return 0;
 	if (op->flags & ~flags)
 		return -EOPNOTSUPP;
 	if (op->reserved || (op->flags & TWHEEL_ARM_RELATIVE && ts->settable))
@@ -221,15 +207,6 @@ TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 }
 
-/* Does an arm depend on whether the timer is armed, and is that not so? */
-static int arm_refused(const struct twheel_op *op, enum twheel_state state)
-{
-	if (op->flags & TWHEEL_ARM_NEW && state_armed(state))
-		return -EEXIST;
-	if (op->flags & TWHEEL_ARM_MOVE && !state_armed(state))
-		return -ENOENT;
-	return 0;
-}
 
 /**
  * timers_arm() - arm or move a timer
@@ -249,44 +226,48 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	enum twheel_state state = TWHEEL_STATE_IDLE;
 	u64 deadline = min_t(u64, op->deadline, KTIME_MAX), expiry = 0;
 	unsigned int level = 0;
-	enum wheel_where where;
 	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
+	const u32 flags = op->flags;
 	u64 interval = op->interval;
+	struct twheel_word *word;
+	struct wheel_node *node;
 	struct timer *t;
 	u32 id = op->id == TWHEEL_ID_ANY ? op->id : known_id(ts, op->id);
 	int ret;
 
-	if (unlikely(op->flags & TWHEEL_ARM_STORED || need->exchanged))
+	if (unlikely(flags & TWHEEL_ARM_STORED || need->exchanged))
 		return words_arm(ts, op, now, need);
 	if (unlikely(id == TWHEEL_ID_ANY)) {
 		ret = free_id(ts, &id, need);
 		if (ret)
 			return ret;
-		t = timer_of(ts, id);
-	} else if (likely(wheel_has(w, id))) {
-		t = timer_of(ts, id);
-		state = timer_state(ts, id);
-		if (op->generation && op->generation != t->generation)
-			return -ESTALE;
-		ret = arm_refused(op, state);
-		if (ret)
-			return ret;
-	} else {
+	} else if (unlikely(!wheel_has(w, id))) {
 		if (op->generation)
 			return -ESTALE;
-		if (op->flags & TWHEEL_ARM_MOVE)
+		if (flags & TWHEEL_ARM_MOVE)
 			return -ENOENT;
 		need->what = TIMERS_NEED_CHUNK;
 		need->id = id;
 		return -EAGAIN;
 	}
-
-	if (unlikely(op->flags & TWHEEL_ARM_KEEP)) {
-		interval = t->interval;
-		slack = t->slack;
+	t = timer_of(ts, id);
+	node = wheel_node(w, id);
+	word = word_of(ts, id);
+	if (unlikely(op->generation && op->generation != t->generation))
+		return -ESTALE;
+	if (likely(!word && op->id == id))
+		state = timer_state(ts, node, t);
+	if (unlikely(flags)) {
+		ret = word ? 0 : arm_refused(flags, state_armed(state));
+		if (ret)
+			return ret;
+		if (flags & TWHEEL_ARM_KEEP) {
+			interval = t->interval;
+			slack = t->slack;
+		}
+		if (flags & TWHEEL_ARM_RELATIVE && deadline)
+			deadline = add_times(now, deadline);
 	}
-	if (op->flags & TWHEEL_ARM_RELATIVE && deadline)
-		deadline = add_times(now, deadline);
 	if (likely(deadline > now)) {
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
@@ -297,24 +278,22 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		return -EAGAIN;
 	}
 
-	if (unlikely(word_of(ts, id)))
+	if (unlikely(word))
 		return words_need(ts, op, id, deadline, need);
 	/* From here on nothing fails. */
-	timer_begin(t, op, slack);
-	t->deadline = deadline;
+	timer_begin(t, op, deadline, slack);
 	ts->arms++;
 	op->id = id;
 	op->generation = t->generation;
 	op->state = state;
 
-	where = wheel_where(wheel_node(w, id));
 	if (likely(deadline > now)) {
-		if (unlikely(where == WHEEL_DUE || where == WHEEL_POOL))
+		if (unlikely(wheel_where(node) == WHEEL_DUE || wheel_where(node) == WHEEL_POOL))
 			wheel_unlink(w, id);
 		wheel_file(w, id, expiry, level);
 		trace_twheel_timer_arm(w, id, state);
 	} else {
-		if (where != WHEEL_OUT)
+		if (wheel_where(node) != WHEEL_OUT)
 			wheel_unlink(w, id);
 		trace_twheel_timer_arm(w, id, state);
 		if (deadline)
@@ -337,6 +316,7 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
 {
 	u32 id = known_id(ts, op->id);
 	struct twheel_word *word = word_of(ts, id);
+	struct wheel_node *node;
 	enum wheel_where where;
 	struct timer *t;
 
@@ -347,19 +327,20 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
 		return 0;
 	}
 	t = timer_of(ts, id);
+	node = wheel_node(&ts->wheel, id);
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	if (word && !need->exchanged)
 		return words_need(ts, op, id, 0, need);
 	op->generation = t->generation;
-	op->state = word ? word_state(ts, id, need->before) : timer_state(ts, id);
+	op->state = word ? word_state(ts, id, need->before) : timer_state(ts, node, t);
 	need->exchanged = false;
 	if (state_armed(op->state)) {
 		ts->cancels++;
 		trace_twheel_timer_cancel(&ts->wheel, id, op->state);
 	}
-	where = wheel_where(wheel_node(&ts->wheel, id));
-	if (where == WHEEL_FILED || where == WHEEL_DUE)
+	where = wheel_where(node);
+	if (likely(where == WHEEL_FILED || where == WHEEL_DUE))
 		wheel_unlink(&ts->wheel, id);
 	else if (!timer_claimed(ts, id))
 		return 0;
@@ -379,7 +360,8 @@ static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_t
 	const struct twheel_word *word = word_of(ts, id);
 	struct timer t = *timer_of(ts, id);
 	u64 deadline = word ? word_deadline(word) : t.deadline;
-	enum twheel_state state = word ? word_state(ts, id, deadline) : timer_state(ts, id);
+	enum twheel_state state = word ? word_state(ts, id, deadline) :
+					 timer_state(ts, wheel_node(&ts->wheel, id), &t);
 
 	*record = (struct twheel_timer){
 		.id		= id,

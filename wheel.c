@@ -93,9 +93,14 @@ static size_t level_bytes(const struct wheel *w)
 	return bytes;
 }
 
+static u32 max_chunks(const struct wheel *w)
+{
+	return DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS);
+}
+
 static size_t directory_bytes(const struct wheel *w)
 {
-	return DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS) * sizeof(*w->chunk);
+	return max_chunks(w) * (sizeof(*w->node) + 2 * sizeof(*w->owner));
 }
 
 /**
@@ -148,11 +153,13 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
 {
 	unsigned int i;
 
-	for (i = 0; w->chunk && i < DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS); i++) {
-		wheel_chunk_free(w->chunk[i]);
+	for (i = 0; w->node && i < max_chunks(w); i++) {
+		wheel_chunk_free((struct wheel_chunk){
+			w->node[i], { w->owner[2 * i], w->owner[2 * i + 1] }
+		});
 		cond_resched();
 	}
-	kvfree(w->chunk);
+	kvfree(w->node);
 	for (i = 0; i < w->nr_levels; i++)
 		wheel_level_free(w->level[i].slot);
 }
@@ -166,7 +173,7 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
  * Return: the directory, for wheel_add_directory() or kvfree(), or NULL.
  * Sleeps.
  */
-TWHEEL_PART struct wheel_chunk *wheel_directory_alloc(const struct wheel *w)
+TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w)
 {
 	return wheel_array_alloc(directory_bytes(w));
 }
@@ -176,9 +183,11 @@ TWHEEL_PART struct wheel_chunk *wheel_directory_alloc(const struct wheel *w)
  * @w: a wheel without one
  * @directory: from wheel_directory_alloc(); the wheel owns it from now on
  */
-TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *directory)
+TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory)
 {
-	w->chunk = directory;
+	w->node = directory;
+	w->owner = directory + max_chunks(w) * sizeof(*w->node);
+	w->ids = w->capacity;
 	w->memory += directory_bytes(w);
 }
 
@@ -223,7 +232,9 @@ TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk)
  */
 TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk)
 {
-	w->chunk[id >> WHEEL_CHUNK_SHIFT] = chunk;
+	w->owner[id / WHEEL_OWNER_TIMERS & ~1U] = chunk.owner[0];
+	w->owner[id / WHEEL_OWNER_TIMERS | 1] = chunk.owner[1];
+	w->node[id >> WHEEL_CHUNK_SHIFT] = chunk.node;
 	w->nr_chunks++;
 	w->memory += WHEEL_CHUNK_BYTES;
 }

@@ -206,9 +206,11 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
 
 /**
  * struct wheel - a timing wheel
- * @chunk: directory of the chunks, by id; NULL until the first of them is added
+ * @node: directory of the pages of nodes, by id; NULL until there is one
+ * @owner: directory of the pages with the owner's part, in the same memory
  * @nr_chunks: how many there are
  * @capacity: ids are below this
+ * @ids: the same once there is a directory, 0 before
  * @bits: log2 of the slots that a level turns through
  * @mask: of a place in a ring
  * @nr_levels: levels in use
@@ -229,9 +231,11 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @level: the levels, finest first
  */
 struct wheel {
-	struct wheel_chunk	*chunk;
+	struct wheel_node	**node;
+	struct wheel_owner_part	**owner;
 	u32			nr_chunks;
 	u32			capacity;
+	u32			ids;
 	unsigned int		bits;
 	u32			mask;
 	unsigned int		nr_levels;
@@ -256,8 +260,8 @@ TWHEEL_PART void wheel_destroy(struct wheel *w);
 TWHEEL_PART void wheel_moved(struct wheel *w);
 
 TWHEEL_PART void *wheel_array_alloc(size_t bytes);
-TWHEEL_PART struct wheel_chunk *wheel_directory_alloc(const struct wheel *w);
-TWHEEL_PART void wheel_add_directory(struct wheel *w, struct wheel_chunk *directory);
+TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w);
+TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory);
 TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void);
 TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk);
 TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk);
@@ -276,10 +280,16 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				       unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
 
+/* Is there memory for this timer, whose id is below @ids? */
+static inline bool wheel_has_chunk(const struct wheel *w, u32 id)
+{
+	return w->node[id >> WHEEL_CHUNK_SHIFT];
+}
+
 /* Is there memory for this timer? */
 static inline bool wheel_has(const struct wheel *w, u32 id)
 {
-	return w->chunk && w->chunk[id >> WHEEL_CHUNK_SHIFT].node;
+	return id < w->ids && wheel_has_chunk(w, id);
 }
 
 /**
@@ -316,14 +326,12 @@ static inline bool wheel_reach_missing(const struct wheel *w, u64 ticks)
 
 static inline struct wheel_node *wheel_node(const struct wheel *w, u32 id)
 {
-	return &w->chunk[id >> WHEEL_CHUNK_SHIFT].node[id & (WHEEL_CHUNK_TIMERS - 1)];
+	return &w->node[id >> WHEEL_CHUNK_SHIFT][id & (WHEEL_CHUNK_TIMERS - 1)];
 }
 
 static inline void *wheel_owner_part(const struct wheel *w, u32 id)
 {
-	const struct wheel_chunk *chunk = &w->chunk[id >> WHEEL_CHUNK_SHIFT];
-
-	return &chunk->owner[id / WHEEL_OWNER_TIMERS % 2][id % WHEEL_OWNER_TIMERS];
+	return &w->owner[id / WHEEL_OWNER_TIMERS][id % WHEEL_OWNER_TIMERS];
 }
 
 /* Of a batch, the timer that is fetched while another is filed or unlinked. */

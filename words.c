@@ -187,10 +187,10 @@ TWHEEL_PART int words_need(const struct timers *ts, const struct twheel_op *op, 
 	u64 before = word_deadline(word_of(ts, id));
 
 	/* With a word, a timer is armed if there is anything but 0 in it. */
-	if (op->flags & TWHEEL_ARM_NEW && before)
-		return -EEXIST;
-	if (op->flags & TWHEEL_ARM_MOVE && !before)
-		return -ENOENT;
+	int ret = arm_refused(op->flags, before);
+
+	if (ret)
+		return ret;
 	need->what = TIMERS_NEED_WORD;
 	need->id = id;
 	need->deadline = deadline;
@@ -265,7 +265,7 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	deadline = word_deadline(word);
 	op->state = word_state(ts, id, exchanged ? need->before : deadline);
 	if (exchanged)
-		timer_begin(t, op, slack_encode(ticks_of(ts, op->slack)));
+		timer_begin(t, op, deadline, slack_encode(ticks_of(ts, op->slack)));
 	need->exchanged = false;
 	if (deadline > now) {
 		expiry = file_tick(ts, deadline, t->slack);

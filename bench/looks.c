@@ -82,7 +82,7 @@ static uint32_t looks_open(uint32_t nr, enum use use)
 static void looks_close(void)
 {
 	kvfree(timers.word);
-	kvfree(timers.wheel.chunk);
+	kvfree(timers.wheel.node);
 	munmap(records.start, records.size);
 	munmap(words.start, words.size);
 }

@@ -371,7 +371,7 @@ static int add_words(struct fallback *f)
 static int setup_timers(struct fallback *f)
 {
 	struct timers *ts = &f->timers;
-	struct wheel_chunk *directory;
+	void *directory;
 
 	timers_setup(ts, f->setup.capacity, f->setup.levels, f->setup.slots, f->setup.tick,
 		     twheel_sys_now(f->setup.clock));

@@ -16,9 +16,10 @@
 /* For an id and its neighbours, unless it is there. */
 static inline bool owner_add_chunk(struct wheel *w, u32 id)
 {
-	struct wheel_chunk *directory, chunk;
+	struct wheel_chunk chunk;
+	void *directory;
 
-	if (!w->chunk) {
+	if (!w->node) {
 		directory = wheel_directory_alloc(w);
 		if (!directory)
 			return false;

@@ -640,8 +640,8 @@ static void set_back(bool words, bool held)
 		good &= timers_claim(&ts, &event, 1, now) == 1;
 	now -= 4000000;
 	timers_turn(&ts, now);
-	good &= timer_state(&ts, 3) == TWHEEL_STATE_EXPIRED &&
-		timer_state(&ts, 4) == TWHEEL_STATE_PENDING;
+	good &= get(3).state == TWHEEL_STATE_EXPIRED &&
+		get(4).state == TWHEEL_STATE_PENDING;
 	if (held)
 		good &= owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	else
