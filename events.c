@@ -35,7 +35,7 @@ static bool twheel_readable(struct twheel *tw)
 		bool heavy = timers_heavy(ts);
 
 		readable = left && timers_expired(ts);
-		unsure = !left || timers_behind(ts, now);
+		unsure = !left || timers_behind(ts);
 		if (!readable && (unsure || heavy))
 			left -= timers_advance(ts, now, left);
 		twheel_handled(tw, WHEEL_STEP - left);
@@ -55,7 +55,7 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
 {
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
-	bool behind = timers_behind(ts, now) ||
+	bool behind = timers_behind(ts) ||
 		      (help && timers_heavy(ts) && !timers_expired(ts));
 
 	if (behind) {
@@ -118,13 +118,10 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 	return count;
 }
 
-/* Calls and reads that exchange words take turns: can this read, or does it have to wait? */
+/* Calls and commits take turns.  Returns false if the read must not wait, or is killed. */
 static bool twheel_exchange_begin(struct twheel *tw, bool at_once)
 {
-	if (at_once)
-		return mutex_trylock(&tw->exchange);
-	mutex_lock(&tw->exchange);
-	return true;
+	return at_once ? mutex_trylock(&tw->exchange) : !mutex_lock_killable(&tw->exchange);
 }
 
 /*
@@ -136,7 +133,7 @@ static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events, 
 				u32 claim, struct iov_iter *to, bool at_once, bool *fault)
 {
 	/* It does not change once there are timers. */
-	const bool words = tw->timers.word;
+	const bool words = nr && tw->timers.word;
 	const size_t size = sizeof(*events);
 	unsigned int done = 0, told, taken, count;
 	size_t copied;
@@ -166,7 +163,7 @@ static void twheel_pass_on(struct twheel *tw)
 {
 	u64 now = twheel_begin(tw);
 
-	tw->timers.news |= timers_expired(&tw->timers) || timers_behind(&tw->timers, now);
+	tw->timers.news |= timers_expired(&tw->timers) || timers_behind(&tw->timers);
 	twheel_end(tw, now);
 }
 
@@ -215,6 +212,9 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		nr = twheel_claim(tw, events, want, &claim, &more);
 		told = twheel_tell(tw, events, nr, claim, to, at_once, &fault);
 		done += told;
+		/* Another call has its turn: it may need this CPU to end it. */
+		if (at_once && nr && !told)
+			steps = 0;
 		if (fault)
 			ret = -EFAULT;
 		else if (done && (done == room || (nr < want && !more && told == nr)))

@@ -214,7 +214,7 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
 	raw_spin_lock(&c->lock);
 	first = timerqueue_getnext(&line->wheels) == &entry->node;
 	timerqueue_del(&line->wheels, &entry->node);
-	WRITE_ONCE(entry->line, NULL);
+	entry->line = NULL;
 	if (first)
 		line_changed(line);
 	raw_spin_unlock(&c->lock);
@@ -258,7 +258,7 @@ TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_us
 	raw_spin_lock(&c->lock);
 	entry->expires = expires;
 	entry->node.expires = expires;
-	WRITE_ONCE(entry->line, line);
+	entry->line = line;
 	if (timerqueue_add(&line->wheels, &entry->node)) {
 		line_changed(line);
 		if (!c->running)

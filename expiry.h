@@ -79,7 +79,7 @@ struct expiry_entry {
 	struct timerqueue_node	node;
 	struct expiry_line	*line;
 	u64			expires;
-	raw_spinlock_t		*lock;		/* see above */
+	raw_spinlock_t		*lock;		/* the wheel's; protects @line and @expires */
 	unsigned int		(*turn)(struct expiry_entry *entry, unsigned int budget,
 					bool *news);
 	void			(*wake)(struct expiry_entry *entry);

@@ -2,8 +2,8 @@
 /*
  * The ioctls: they check what an untrusted caller passes, and call timers.c.
  *
- * A call that may take long gives way and looks at signals after each step of COPY_MAX records,
- * and each step makes progress.  The exception: an arm that moves a timer with a word starts
+ * A call that may take long gives way and looks at signals after each step of COPY_MAX records.
+ * Each step makes progress, except that an arm with TWHEEL_ARM_MOVE of a timer with a word starts
  * over when a store has changed the word meanwhile.
  */
 #include <linux/capability.h>
@@ -53,39 +53,44 @@ static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now,
 static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
 {
 	struct timers *ts = &tw->timers;
+	bool words = READ_ONCE(ts->word);
 	struct timers_need need = {};
-	bool exchanges = false;
 	unsigned int i = 0;
 	u64 now;
 	int ret;
 
+	if (words && mutex_lock_killable(&tw->exchange)) {
+		ops[0].result = -EINTR;
+		return 1;
+	}
 	while (i < nr) {
 		now = twheel_begin(tw);
+		if (unlikely(ts->word && !words)) {
+			/* A setup came in between. */
+			twheel_end(tw, now);
+			return i + twheel_do_ops(tw, &ops[i], nr - i);
+		}
 		timers_prefetch_first(ts, &ops[i], nr - i);
-		for (; i < nr; i++) {
+		need.what = TIMERS_NEED_RETRY;
+		for (need.handled = 0; i < nr && need.handled < WHEEL_STEP; i++) {
 			timers_prefetch_later(ts, &ops[i], nr - i);
-			twheel_handled(tw, 1);
+			need.handled++;
 			ret = twheel_do_op(ts, &ops[i], now, &need);
 			if (ret == -EAGAIN)
 				break;
 			ops[i].result = ret;
 		}
+		twheel_handled(tw, need.handled);
 		twheel_end(tw, now);
 		if (i == nr || (i && task_sigpending(current)))
 			break;
-		if (need.what != TIMERS_NEED_WORD) {
-			ret = memory_grow(tw, &need);
-			if (ret)
-				ops[i++].result = ret;
-		} else if (exchanges) {
-			words_exchange(ts, &need);
-		} else {
-			/* The operation's checks are made again with @exchange. */
-			mutex_lock(&tw->exchange);
-			exchanges = true;
-		}
+		if (need.what == TIMERS_NEED_WORD && words_exchange(ts, &need))
+			continue;
+		ret = memory_grow(tw, &need);
+		if (ret)
+			ops[i++].result = ret;
 	}
-	if (exchanges)
+	if (words)
 		mutex_unlock(&tw->exchange);
 	return i;
 }
@@ -469,14 +474,13 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 	ret = memory_begin(tw);
 	if (ret)
 		goto free;
-	if (tw->set_up || tw->timers.wheel.node)
+	if (tw->used)
 		ret = -EBUSY;
 	else if (!setup_allowed(setup))
 		ret = -EPERM;
 	else
 		ret = setup_take(tw, setup, clock, ts);
 	if (!ret) {
-		tw->set_up = true;
 		tw->used = true;
 		twheel_lock(tw);
 		tw->timers = *ts;
@@ -603,7 +607,7 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 		return -EFAULT;
 	}
 	ret = ioctl->run(tw, &arg);
-	/* Who is interrupted goes on where it was, if only the struct tells where. */
+	/* After a signal the call resumes from the cursor saved in the struct. */
 	if (ret && ret != -ERESTARTSYS)
 		return ret;
 	return copy_to_user(user, &arg, size) ? -EFAULT : ret;

@@ -141,21 +141,6 @@ static int add_level(struct twheel *tw, struct timers_need *need)
 	return 0;
 }
 
-static int add(struct twheel *tw, struct timers_need *need)
-{
-	lockdep_assert_held(&tw->grow);
-	switch (need->what) {
-	case TIMERS_NEED_NOTHING:
-	case TIMERS_NEED_WORD:
-		break;
-	case TIMERS_NEED_CHUNK:
-		return add_chunk(tw, need->id);
-	case TIMERS_NEED_LEVEL:
-		return add_level(tw, need);
-	}
-	return 0;
-}
-
 /**
  * memory_grow() - give a wheel what an arm has told that it needs
  * @tw: the wheel
@@ -168,12 +153,15 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 	int ret;
 
 	cond_resched();
-	if (need->what == TIMERS_NEED_NOTHING)
+	if (need->what != TIMERS_NEED_CHUNK && need->what != TIMERS_NEED_LEVEL)
 		return fatal_signal_pending(current) ? -EINTR : 0;
 	ret = memory_begin(tw);
 	if (ret)
 		return ret;
-	ret = add(tw, need);
+	if (need->what == TIMERS_NEED_CHUNK)
+		ret = add_chunk(tw, need->id);
+	else
+		ret = add_level(tw, need);
 	mutex_unlock(&tw->grow);
 	return ret;
 }

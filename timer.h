@@ -115,7 +115,8 @@ struct timers {
  * @what: memory for @id; another level; words_exchange(); or just another try, with the lock
  *	dropped in between
  * @id: which timer
- * @passed: ids in use that the caller's arms have passed over under this hold of the lock
+ * @handled: timers handled, and ids passed over, under this hold of the lock; the caller sets it
+ *	to 0 before the first
  * @few_levels: there is no memory for another level: make do with those that there are
  * @exchanged: words_exchange() has stored @deadline; cleared by the try that follows
  * @unless_changed: store it only if the word still holds @before
@@ -124,13 +125,13 @@ struct timers {
  */
 struct timers_need {
 	enum {
-		TIMERS_NEED_NOTHING,
+		TIMERS_NEED_RETRY,
 		TIMERS_NEED_CHUNK,
 		TIMERS_NEED_LEVEL,
 		TIMERS_NEED_WORD,
 	}	what;
 	u32	id;
-	u32	passed;
+	u32	handled;
 	bool	few_levels;
 	bool	exchanged;
 	bool	unless_changed;

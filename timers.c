@@ -32,12 +32,6 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
  */
 #define MOVE_COST	21600
 
-/* Ids that a list passes under one hold of the lock. */
-#define LIST_MAX	64
-
-/* Ids in use that are passed over under one hold of the lock. */
-#define PASS_OVER_MAX	64
-
 /**
  * timers_setup() - make an empty set of timers that holds no memory
  * @ts: the timers
@@ -137,11 +131,11 @@ static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 			need->id = ts->fresh - 1;
 			return -EAGAIN;
 		}
-		if (need->passed++ == PASS_OVER_MAX) {
-			need->passed = 0;
-			need->what = TIMERS_NEED_NOTHING;
+		if (need->handled >= WHEEL_STEP) {
+			need->what = TIMERS_NEED_RETRY;
 			return -EAGAIN;
 		}
+		need->handled++;
 		ts->fresh--;
 		if (wheel_where(wheel_node(&ts->wheel, ts->fresh)) == WHEEL_OUT &&
 		    !timer_claimed(ts, ts->fresh))
@@ -214,7 +208,7 @@ TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel
  * @op: one that timers_check_arm() passed; the results are written to it
  * @now: ns
  * @need: what is missing, with -EAGAIN; the same for all tries of an arm.  Between a try that
- *	needs a word and the one that follows there must be no other arm or cancel by value
+ *	needs a word and the one that follows there must be no other arm, cancel or commit
  *
  * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
  * again; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
@@ -489,10 +483,11 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		struct timer *t = timer_of(ts, event->id);
 		u64 next;
 
-		if (unlikely(i == taken || (!holds && !word))) {
-			/* The claim of a later arming, and what its word holds, are left alone. */
-			if (holds)
-				event_drop(ts, event->id);
+		/* The claim of a later arming, and what its word holds, are left alone. */
+		if (unlikely(!holds))
+			return i;
+		if (unlikely(i == taken)) {
+			event_drop(ts, event->id);
 			return i;
 		}
 		timer_delivered(ts, event, now);
@@ -501,14 +496,12 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		/* Armed by a store from here on, it is a one-shot. */
 		if (!next)
 			t->interval = 0;
-		/* Since its event was taken, a store and a call may have armed the timer. */
-		if (unlikely(!holds))
-			continue;
 		t->deadline = next;
-		if (next)
-			timer_resume(ts, event->id, now);
-		else
+		if (!next) {
 			timer_end(ts, event->id, TIMER_DELIVERED);
+			continue;
+		}
+		timer_resume(ts, event->id, now);
 		if (unlikely(word))
 			word_promise(ts, event->id, word);
 	}
@@ -540,7 +533,7 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
  * @cursor: the id to start from; moved on
  * @now: ns
  *
- * Passes LIST_MAX ids at the most, armed or not; the end is when @cursor is the capacity.
+ * Passes WHEEL_STEP ids at the most, armed or not; the end is when @cursor is the capacity.
  *
  * Return: how many were written.
  */
@@ -552,7 +545,7 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 	u32 id = *cursor;
 
 	wheel_time(ts, now);
-	for (int passed = 0; passed < LIST_MAX && n < nr && id < w->capacity; passed++) {
+	for (unsigned int passed = 0; passed < WHEEL_STEP && n < nr && id < w->capacity; passed++) {
 		id = known_id(ts, id);
 		if (!wheel_has(w, id)) {
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
@@ -579,18 +572,6 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 TWHEEL_PART void timers_turn(struct timers *ts, u64 now)
 {
 	wheel_turn(&ts->wheel, wheel_time(ts, now));
-}
-
-/**
- * timers_behind() - is something due that is not found yet?
- * @ts: the timers
- * @now: ns
- *
- * Return: whether it is.  A heavy slot that comes down ahead of time is not counted.
- */
-TWHEEL_PART bool timers_behind(struct timers *ts, u64 now)
-{
-	return timers_next(ts) <= now || wheel_heavy_due(&ts->wheel, wheel_time(ts, now));
 }
 
 /**

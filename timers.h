@@ -65,7 +65,11 @@ static inline bool timers_heavy(const struct timers *ts)
 	return wheel_heavy(&ts->wheel);
 }
 
-TWHEEL_PART bool timers_behind(struct timers *ts, u64 now);
+/* Is something due that is not found yet?  A slot that comes down ahead of time is not. */
+static inline bool timers_behind(const struct timers *ts)
+{
+	return timers_next(ts) <= ts->now || wheel_heavy_due(&ts->wheel, ts->turned);
+}
 
 /* Fetch the timer of an operation; any id will do. */
 static __always_inline void timers_prefetch(const struct timers *ts, u32 id)

@@ -55,7 +55,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 {
 	u64 next = timers_next(&tw->timers);
 
-	if (tw->closing || timers_expired(&tw->timers) >= ENOUGH_QUEUED)
+	if (timers_expired(&tw->timers) >= ENOUGH_QUEUED)
 		return KTIME_MAX;
 	/* Work that is due now waits by the clock that nobody sets. */
 	if (next <= now || timers_heavy(&tw->timers)) {

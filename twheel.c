@@ -145,7 +145,6 @@ static int twheel_release(struct inode *inode, struct file *file)
 	struct twheel *tw = file->private_data;
 
 	twheel_lock(tw);
-	tw->closing = true;
 	expiry_dequeue(&tw->entry);
 	twheel_unlock(tw);
 	if (tw->user) {

@@ -26,15 +26,13 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * struct twheel - an open file of the device: a wheel
  * @lock: protects the fields that name it; held for one step of 64 timers at most
  * @timers: the timers; @lock
- * @closing: nothing is to be queued any more; @lock
  * @interrupts: times that softirq turned the wheel; @lock
  * @handled: timers handled since @lock was taken, with CONFIG_PROVE_LOCKING; @lock
  * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
- * @exchange: serializes calls and reads that exchange words, from their checks until the wheel
- *	knows the outcome; taken before @grow
+ * @exchange: with words, serializes calls that arm or cancel, and commits of reads; taken
+ *	before @grow
  * @grow: only one adds memory, sets up or takes over; taken before @lock
- * @set_up: setup was called; @grow
  * @used: the wheel has memory or was set up, and is @user's for good; changes under
  *	@grow
  * @user: who pays; NULL until somebody tries to use the wheel; changes under @grow and
@@ -49,14 +47,12 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 struct twheel {
 	raw_spinlock_t		lock;		/* fields that name @lock */
 	struct timers		timers;
-	bool			closing;
 	u64			interrupts;
 	unsigned int		handled;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
 	struct mutex		exchange;	/* before @grow */
 	struct mutex		grow;		/* before @lock */
-	bool			set_up;
 	bool			used;
 	struct twheel_user	*user;
 	enum twheel_clock	clock;

@@ -10,8 +10,8 @@
  *
  * The raise rule.  A promise may be lowered at any time.  To raise it, to later
  * or to none, the kernel stores it, has a full barrier, and reads the deadline
- * again, once: who stored one meanwhile, and has seen the lower promise, is
- * found now; who stores one from now on sees the raised promise, and calls.
+ * again, once.  A deadline stored in view of the lower promise is found by that
+ * reading; a daemon that stores later sees the raised promise, and calls.
  *
  * Under the wheel's lock words are only read and stored to.  Exchanges are made without it.
  */
@@ -155,8 +155,8 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		if (deadline != t->deadline) {
 			if (word_uncovered(deadline, filed ? t->deadline : 0)) {
 				/*
-				 * It may be due, but is not in this look: an event would
-				 * raise its promise again, and that is done once.
+				 * Do not queue an event here even if the timer is due: that
+				 * would raise the promise twice in one look.
 				 */
 				t->deadline = deadline;
 				batch->expiry[i] = file_tick(ts, deadline, t->slack);
@@ -204,12 +204,15 @@ TWHEEL_PART int words_need(const struct timers *ts, const struct twheel_op *op, 
  * @ts: the timers
  * @need: from words_need()
  *
- * If another store came in between that matters, nothing is stored and the call starts anew.
+ * If the deadline is to be stored only if the word has not changed, and it has, the call starts
+ * anew.
+ *
+ * Return: true if it was stored.
  *
  * Context: without the wheel's spinlock.  Processors with load-linked pairs retry an atomic
  * operation for as long as other CPUs store to the same line, and a program may do so for ever.
  */
-TWHEEL_PART void words_exchange(const struct timers *ts, struct timers_need *need)
+TWHEEL_PART bool words_exchange(const struct timers *ts, struct timers_need *need)
 {
 	struct twheel_word *word = word_of(ts, need->id);
 
@@ -218,6 +221,7 @@ TWHEEL_PART void words_exchange(const struct timers *ts, struct timers_need *nee
 		need->exchanged = word_take(word, need->before, need->deadline);
 	else
 		need->before = word_exchange(word, need->deadline);
+	return need->exchanged;
 }
 
 /**
@@ -237,9 +241,9 @@ TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		struct twheel_word *word = word_of(ts, events[i].id);
-		u64 next = timer_after(timer_of(ts, events[i].id), &events[i]);
 
-		if (word && !word_take(word, events[i].deadline, next))
+		if (word && !word_take(word, events[i].deadline,
+				       timer_after(timer_of(ts, events[i].id), &events[i])))
 			return i;
 	}
 	return nr;

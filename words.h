@@ -86,7 +86,7 @@ TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *wor
 TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word);
 TWHEEL_PART int words_need(const struct timers *ts, const struct twheel_op *op, u32 id,
 			   u64 deadline, struct timers_need *need);
-TWHEEL_PART void words_exchange(const struct timers *ts, struct timers_need *need);
+TWHEEL_PART bool words_exchange(const struct timers *ts, struct timers_need *need);
 TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel_event *events,
 				    unsigned int nr);
 TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,

@@ -151,7 +151,7 @@ static int grow(struct fallback *f, struct timers_need *need)
 	case TIMERS_NEED_WORD:
 		words_exchange(&f->timers, need);
 		return 0;
-	case TIMERS_NEED_NOTHING:
+	case TIMERS_NEED_RETRY:
 		break;
 	}
 	return -EAGAIN;
@@ -191,6 +191,7 @@ static int submit(struct fallback *f, struct twheel_submit *call)
 		ret = begin(f, &now);
 		if (ret)
 			return call->done ? 0 : ret;
+		need.handled = 0;
 		timers_prefetch_first(&f->timers, &ops[call->done], last - call->done);
 		for (; call->done < last; call->done++) {
 			struct twheel_op *op = &ops[call->done];
@@ -295,7 +296,7 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 			timers_advance(ts, now, WHEEL_STEP);
 		dropped = events_drop_stale(ts, WHEEL_STEP);
 		claimed = timers_claim(ts, to, min(nr - done, WHEEL_STEP), now);
-		*more = dropped || claimed || timers_behind(ts, now);
+		*more = dropped || claimed || timers_behind(ts);
 		if (!*more && !timers_heavy(ts))
 			break;
 		while (claimed) {

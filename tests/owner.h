@@ -80,7 +80,8 @@ static inline bool owner_add(struct timers *ts, struct timers_need *need)
 	case TIMERS_NEED_WORD:
 		words_exchange(ts, need);
 		break;
-	case TIMERS_NEED_NOTHING:
+	case TIMERS_NEED_RETRY:
+		need->handled = 0;
 		break;
 	}
 	return true;

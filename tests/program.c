@@ -241,7 +241,7 @@ static const char *arm(struct twheel_op op, bool memory)
 			few_levels = true;
 			continue;
 		}
-		if (!memory && need.what != TIMERS_NEED_NOTHING) {
+		if (!memory && need.what != TIMERS_NEED_RETRY) {
 			tell(": ENOMEM\n");
 			/* It may have passed over ids that are free later. */
 			if (op.id == TWHEEL_ID_ANY)

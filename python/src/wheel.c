@@ -566,6 +566,28 @@ static PyObject *wheel_get(PyObject *self, PyObject *arg)
 	return ret ? twheel_error(ret) : timer_tuple(&timer);
 }
 
+/* Tell of the timers in @list by an attribute of the exception that is set. */
+static void note_drained(PyObject *list)
+{
+	PyObject *type, *value, *trace;
+
+	PyErr_Fetch(&type, &value, &trace);
+	PyErr_NormalizeException(&type, &value, &trace);
+	if (PyObject_SetAttrString(value, "drained", list))
+		PyErr_Clear();
+	PyErr_Restore(type, value, trace);
+}
+
+/* Add some timers to a list; 0, with an exception: not all of them, or the wheel is closed. */
+static int add_timers(PyObject *self, PyObject *list, const struct twheel_timer *timers, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		if (append(list, timer_tuple(&timers[i])))
+			return 0;
+	/* A handler may have closed it, or the garbage collector. */
+	return !PyErr_CheckSignals() && handle_of(self);
+}
+
 /* A list of all; by which call, says @call. */
 static PyObject *all_timers(PyObject *self,
 			    int (*call)(struct twheel *handle, uint32_t *cursor,
@@ -587,18 +609,14 @@ static PyObject *all_timers(PyObject *self,
 		wheel_of(self)->busy--;
 		if (!nr)
 			break;
-		if (nr < 0) {
-			Py_CLEAR(list);
+		if (nr < 0)
 			twheel_error(nr);
-		}
-		for (int i = 0; list && i < nr; i++)
-			if (append(list, timer_tuple(&timers[i])))
-				Py_CLEAR(list);
-		if (list && PyErr_CheckSignals())
-			Py_CLEAR(list);
-		/* A handler may have closed it, or the garbage collector. */
-		if (list && !handle_of(self))
-			Py_CLEAR(list);
+		if (nr > 0 && add_timers(self, list, timers, nr))
+			continue;
+		/* The timers are cancelled, so the list is all that is left of them. */
+		if (call == twheel_drain)
+			note_drained(list);
+		Py_CLEAR(list);
 	}
 	return list;
 }
@@ -661,7 +679,8 @@ static PyMethodDef wheel_methods[] = {
 	{ "list_armed", wheel_list_armed, METH_NOARGS,
 	  "list_armed($self)\n--\n\nAll timers that are armed." },
 	{ "drain", wheel_drain, METH_NOARGS,
-	  "drain($self)\n--\n\nCancel all timers that are armed, and return them." },
+	  "drain($self)\n--\n\nCancel all timers that are armed, and return them.  An exception\n"
+	  "that ends this has those cancelled so far as its attribute drained." },
 	{ "adopt", wheel_adopt, METH_NOARGS,
 	  "adopt($self)\n--\n\nGo on with a wheel that another process has left.  Returns how\n"
 	  "many timers it has armed for that." },

@@ -147,6 +147,29 @@ class Functions(Base):
         self.assertEqual(wheel.list_armed(), [])
         self.assertEqual(wheel.drain(), [])
 
+    def test_drain_that_a_signal_ends(self):
+        def stop(*_):
+            raise InterruptedError("stop")
+
+        capacity = 100_000
+        wheel = self.open(capacity=capacity)
+        before = signal.signal(signal.SIGALRM, stop)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        for attempt in range(100):
+            for ident in range(capacity):
+                wheel.arm(ident, 10**19)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 * (attempt + 1))
+                wheel.drain()
+                signal.pause()
+            except InterruptedError as error:
+                drained = getattr(error, "drained", [])
+            if drained:
+                break
+        idents = [timer.id for timer in drained + wheel.list_armed()]
+        self.assertTrue(drained)
+        self.assertEqual(idents, list(range(capacity)))
+
     def test_batch(self):
         wheel = self.open(batch=True)
         wheel.arm(1, wheel.now() + 5 * MS)

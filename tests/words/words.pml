@@ -56,8 +56,7 @@
 #define DROP_STALE		10	/* no test after a stale event */
 #define SWAP_FIRST		11	/* a read swaps for a claim that does not hold */
 #define SWAP_ANYWAY		12	/* only-new and only-move swap what they find */
-#define TAKEN_BLIND		18	/* after the swap the word is not read again */
-#define NO_TURNS		16	/* calls and reads exchange words beside each other */
+#define NO_TURNS		16	/* calls and commits take no turns */
 /* What else has to be right. */
 #define PROMISE_UP		13	/* the promise is the deadline's tick */
 #define PROMISE_DOWN		14	/* the promise is the tick before that */
@@ -442,8 +441,8 @@ inline count(c, i, t)
 #endif
 
 /*
- * Calls and reads that exchange words take turns: from before the exchange until the wheel knows
- * of it. The mutex is the kernel's own, and taking it empties the buffer.
+ * Calls and commits of reads take turns: from before the exchange until the wheel knows of it. The
+ * mutex is the kernel's own, and taking it empties the buffer.
  */
 #define MY_TURN(c) ((turn == 0 || BROKEN(NO_TURNS)) && EMPTY(c))
 
@@ -538,8 +537,12 @@ inline in_the_kernel(c)
 {
 	if
 	:: atomic {
-		call == ARM_STORED && UNLOCKED(c) ->
+		call == ARM_STORED && MY_TURN(c) ->
 		TELL2("processor %d: calls ARM for timer %d\n", c, i)
+		turn_begins()
+	   }
+	   atomic {
+		UNLOCKED(c) ->
 		mem[LOCK] = 1;
 		arm(c, i);
 		unless_look(c)
@@ -683,9 +686,10 @@ inline in_the_kernel(c)
 	   atomic {
 		UNLOCKED(c) ->
 		mem[LOCK] = 1;
-		/* A store and a call that came since have ended the claim, and seen to the timer. */
+		/* A store that came since calls for itself, when this turn is over. */
+		assert(t == 0 || !holds || HOLDS(i, g, t) || BROKEN(NO_TURNS));
 		holds = HOLDS(i, g, t);
-		d = (taken && BROKEN(TAKEN_BLIND) -> AFTER(t) : LOAD(c, DEADLINE(i)));
+		d = (taken -> AFTER(t) : LOAD(c, DEADLINE(i)));
 		if
 		:: t != 0 && holds ->
 			state[i] = IDLE;

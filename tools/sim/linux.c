@@ -2,25 +2,24 @@
 /*
  * The wheel of Linux since 4.8, which does not cascade.
  *
- * Eight levels of 64 slots, as where HZ is 100 (with more there are nine); a slot of level n is 8^n
- * ticks.  A timer goes to the level that suits how far off it is, into the first slot that begins
- * behind its deadline, and comes when that slot does: on level 0 up to a tick late, above that up
- * to an eighth of its timeout.  (The levels begin at 63 slots of the level below, so it is 8/63, at
- * the very most; and a tick more for each time that is rounded to one.)  Nothing is ever moved.
+ * Nine levels of 64 slots, or eight if a tick is 10 ms or more (HZ up to 100); a slot of level n is
+ * 8^n ticks.  A timer goes to the level that suits how far off it is, into the first slot that
+ * begins behind its deadline, and comes when that slot does.  A level begins at 63 slots of the
+ * level below, so a timer is up to 8/63 of its timeout late; rounding to ticks adds less than two.
+ * Nothing is ever moved.
  *
- * What is further off than the last level reaches comes as late as that can tell, which is too
- * early.
+ * A timer beyond the last level goes into the last slot of that level, so it comes early.
  */
 #include "system.h"
 
-#define LEVELS		8
+#define LEVELS_MAX	9
+/* With a tick of this length or more, a level less. */
+#define LONG_TICK	10000000
 #define SLOTS		64
 #define LEVEL_SHIFT	3
 
 /* How far off, in ticks, a level begins. */
 #define BEGIN(level)	((uint64_t)(SLOTS - 1) << LEVEL_SHIFT * ((level) - 1))
-/* As far off as a timer can be: a slot of the last level less than where the next would begin. */
-#define TICKS_MAX	(BEGIN(LEVELS) - (1ULL << LEVEL_SHIFT * (LEVELS - 1)))
 
 struct part {
 	struct sim_link	link;
@@ -38,14 +37,24 @@ struct slot {
 	uint64_t	tick;
 };
 
+static uint32_t nr_levels(const struct sim *s)
+{
+	return s->shape.tick < LONG_TICK ? LEVELS_MAX : LEVELS_MAX - 1;
+}
+
+static uint32_t nr_slots(const struct sim *s)
+{
+	return nr_levels(s) * SLOTS;
+}
+
 static enum sim_result linux_create(struct sim *s)
 {
-	struct slot *slot = sim_alloc(LEVELS * SLOTS * sizeof(*slot), 64);
+	struct slot *slot = sim_alloc(nr_slots(s) * sizeof(*slot), 64);
 
 	s->state = slot;
 	if (!slot)
 		return SIM_NO_MEMORY;
-	for (uint32_t i = 0; i < LEVELS * SLOTS; i++)
+	for (uint32_t i = 0; i < nr_slots(s); i++)
 		sim_list_init(&slot[i].timers);
 	return SIM_OK;
 }
@@ -63,13 +72,15 @@ static struct slot *slot_of(const struct sim *s, const struct part *part)
 static enum sim_result linux_arm(struct sim *s, struct sim_timer *timer)
 {
 	struct part *part = sim_part(timer);
+	const uint32_t levels = nr_levels(s);
 	struct slot *slot;
 	uint64_t tick;
 
 	s->at = s->now / s->shape.tick;
 	tick = sim_tick_of(s, timer->deadline);
-	if (tick - s->at >= BEGIN(LEVELS))
-		tick = s->at + TICKS_MAX;
+	/* At most a slot of the last level less than where the next would begin. */
+	if (tick - s->at >= BEGIN(levels))
+		tick = s->at + BEGIN(levels) - (1ULL << LEVEL_SHIFT * (levels - 1));
 	for (part->level = 0; tick - s->at >= BEGIN(part->level + 1);)
 		part->level++;
 	part->number = (tick >> LEVEL_SHIFT * part->level) + 1;
@@ -92,7 +103,7 @@ static uint64_t linux_next(struct sim *s)
 	const struct slot *slot = s->state;
 	uint64_t tick = SIM_NEVER;
 
-	for (uint32_t i = 0; i < LEVELS * SLOTS; i++)
+	for (uint32_t i = 0; i < nr_slots(s); i++)
 		if (!sim_list_empty(&slot[i].timers) && slot[i].tick < tick)
 			tick = slot[i].tick;
 	return tick == SIM_NEVER ? SIM_NEVER : tick * s->shape.tick;
@@ -103,7 +114,7 @@ static void linux_wake(struct sim *s)
 	struct slot *slot = s->state;
 
 	s->at = s->now / s->shape.tick;
-	for (uint32_t i = 0; i < LEVELS * SLOTS; i++) {
+	for (uint32_t i = 0; i < nr_slots(s); i++) {
 		while (!sim_list_empty(&slot[i].timers) && slot[i].tick <= s->at) {
 			struct sim_link *first = slot[i].timers.next;
 
@@ -126,19 +137,20 @@ static void linux_where(struct sim *s, struct sim_timer *timer, struct sim_where
 
 static uint64_t linux_memory(const struct sim *s)
 {
-	(void)s;
-	return LEVELS * SLOTS * sizeof(struct slot);
+	return nr_slots(s) * sizeof(struct slot);
 }
 
 static const char *linux_note(const struct sim *s)
 {
-	(void)s;
-	return "linux comes up to an eighth of the timeout late, and moves nothing for it; what is "
-	       "more than 132,120,576 ticks off comes early";
+	if (nr_levels(s) < LEVELS_MAX)
+		return "linux comes up to 8/63 of the timeout and two ticks late, and moves "
+		       "nothing for it; a timer more than 132,120,576 ticks ahead comes early";
+	return "linux comes up to 8/63 of the timeout and two ticks late, and moves nothing "
+	       "for it; a timer more than 1,056,964,608 ticks ahead comes early";
 }
 
 const struct sim_system sim_linux = {
-	.name = "linux", .about = "Linux since 4.8: 8 levels, no cascade, up to 1/8 late",
+	.name = "linux", .about = "Linux since 4.8: 9 levels, no cascade, up to 1/8 late",
 	.tick = 1000000, .timer_size = sizeof(struct part),
 	.create = linux_create, .destroy = linux_destroy, .arm = linux_arm,
 	.cancel = linux_cancel, .next = linux_next, .wake = linux_wake,

@@ -434,9 +434,28 @@ static void linux_levels(void)
 	       "linux: 62 ms on level 0, 350 on level 1 and 2 ms late, 504 on level 2 and 8 late");
 	sim_destroy(s);
 	s = create("linux", (struct sim_shape){});
+	/* An eighth of the reach, the last tick of it, and a tick beyond. */
 	sim_arm(s, 1, 132120577 * MS, 0, 0);
+	sim_arm(s, 2, 1056964607 * MS, 0, 0);
+	sim_arm(s, 3, 1056964609 * MS, 0, 0);
+	good = is_at(s, 1, 8, 8, 0) && is_at(s, 2, 8, 63, 0);
 	sim_run(s, SIM_NEVER);
-	result(counts(s)->early == 1 && expired == 1, "linux: what is too far off comes too early");
+	result(good && counts(s)->early == 1 && expired == 3,
+	       "linux: nine levels at 1 kHz, and a timer beyond them comes early");
+	sim_destroy(s);
+	s = create("linux", (struct sim_shape){ .tick = 10 * MS });
+	sim_arm(s, 1, 132120575 * 10 * MS, 0, 0);
+	sim_arm(s, 2, 132120577 * 10 * MS, 0, 0);
+	good = is_at(s, 1, 7, 63, 0);
+	sim_run(s, SIM_NEVER);
+	result(good && counts(s)->early == 1 && expired == 2, "linux: eight levels at 100 Hz");
+	sim_destroy(s);
+	s = create("linux", (struct sim_shape){});
+	sim_run(s, MS - 1);
+	sim_arm(s, 1, 2, 0, 0);
+	sim_run(s, SIM_NEVER);
+	result(was(3 * MS, 1) && counts(s)->late_max == 2 * MS - 1,
+	       "linux: rounding makes a timer of 2 ns late by nearly two ticks");
 	sim_destroy(s);
 }
 
