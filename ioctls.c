@@ -20,7 +20,7 @@
 
 static_assert(sizeof(struct twheel_event) == 48);
 static_assert(sizeof(struct twheel_features) == 56);
-static_assert(sizeof(struct twheel_setup) == 64);
+static_assert(sizeof(struct twheel_setup) == 56);
 static_assert(sizeof(struct twheel_op) == 64);
 static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
@@ -366,36 +366,18 @@ TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
 
 	twheel_lock(tw);
 	arg->setup = (struct twheel_setup){
-		.flags		= TWHEEL_SETUP_CLOCK | (tw->words_nr ? TWHEEL_SETUP_WORDS : 0),
+		.flags		= TWHEEL_SETUP_CLOCK | (ts->word ? TWHEEL_SETUP_WORDS : 0),
 		.clock		= clock_ids[tw->clock],
 		.tick		= ts->tick,
 		.levels		= ts->wheel.max_levels,
 		.slots		= 1U << ts->wheel.bits,
 		.capacity	= ts->wheel.capacity,
 		.event_size	= sizeof(struct twheel_event),
-		.words_first	= tw->words_first,
-		.words_nr	= tw->words_nr,
-		.words_offset	= tw->words_nr ? WORDS_OFFSET : 0,
+		.words_offset	= ts->word ? WORDS_OFFSET : 0,
 		.now		= twheel_now(tw),
 		.clock_offset	= caller_offset(tw),
 	};
 	twheel_unlock(tw);
-	return 0;
-}
-
-/* Fill in which ids have words. */
-static int setup_check_words(struct twheel_setup *setup)
-{
-	u32 end = setup->capacity;
-
-	if (!(setup->flags & TWHEEL_SETUP_WORDS))
-		return setup->words_first || setup->words_nr ? -EINVAL : 0;
-	if (setup->words_first >= end || setup->words_nr > end - setup->words_first)
-		return -ERANGE;
-	if (setup->words_nr)
-		end = min(round_up(setup->words_first + setup->words_nr, WORDS_PER_PAGE), end);
-	setup->words_first = round_down(setup->words_first, WORDS_PER_PAGE);
-	setup->words_nr = end - setup->words_first;
 	return 0;
 }
 
@@ -414,7 +396,7 @@ static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
 	} else if (setup->clock) {
 		return -EINVAL;
 	}
-	return timers_check_shape(setup) ?: setup_check_words(setup);
+	return timers_check_shape(setup);
 }
 
 /* May the caller give a wheel this shape?  Asked only of a wheel that has none yet. */
@@ -450,9 +432,9 @@ static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
 
 	lockdep_assert_held(&tw->grow);
 	twheel_shape(ts, setup, clock, clock_now(clock) + twheel_opener_offset(tw, clock));
-	if (!setup->words_nr)
+	if (!(setup->flags & TWHEEL_SETUP_WORDS))
 		return 0;
-	ret = memory_set_up(ts, tw->user, setup->words_first, setup->words_nr);
+	ret = memory_set_up(ts, tw->user);
 	if (ret)
 		memory_free(ts, tw->user);
 	return ret;
@@ -487,8 +469,6 @@ static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
 		wheel_moved(&tw->timers.wheel);
 		tw->clock = clock;
 		tw->offset = twheel_opener_offset(tw, clock);
-		tw->words_first = setup->words_first;
-		tw->words_nr = setup->words_nr;
 		twheel_unlock(tw);
 	}
 	mutex_unlock(&tw->grow);

@@ -166,19 +166,16 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 	return ret;
 }
 
-/* A chunk of timers, and their words. */
+/* A chunk of timers, and the page of their words. */
 static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
 {
-	struct twheel_word *page;
+	struct twheel_word *page = words_alloc();
 	struct supply supply;
 	int ret;
 
-	if (!ts->word[id / WORDS_PER_PAGE]) {
-		page = words_alloc();
-		if (!page)
-			return -ENOMEM;
-		words_add(ts, id, page);
-	}
+	if (!page)
+		return -ENOMEM;
+	words_add(ts, id, page);
 	ret = supply_take(&supply, ts, user);
 	if (!ret)
 		supply_give(&supply, ts, id);
@@ -189,8 +186,6 @@ static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
  * memory_set_up() - take all the memory that words and their timers will need
  * @ts: the timers; nobody else knows them yet
  * @user: who pays
- * @first: the first id with a word, a multiple of WORDS_PER_PAGE
- * @nr: how many
  *
  * A look can't wait for memory.  So the lowest levels are there from the start as
  * well; what is further off than they reach is looked at on the way.
@@ -198,7 +193,7 @@ static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
  * Return: 0; -ENOMEM, -EDQUOT, -EINTR: then memory_free() gives back what there is.
  * Sleeps.
  */
-TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user, u32 first, u32 nr)
+TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user)
 {
 	unsigned int levels = min(ts->wheel.max_levels, WORDS_LEVELS);
 	struct twheel_word **directory = words_directory_alloc(ts);
@@ -207,7 +202,7 @@ TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user, u32 f
 	if (!directory)
 		return -ENOMEM;
 	words_add_directory(ts, directory);
-	for (u32 id = first; id - first < nr; id += WHEEL_CHUNK_TIMERS) {
+	for (u32 id = 0; id < ts->wheel.capacity; id += WHEEL_CHUNK_TIMERS) {
 		ret = add_words(ts, user, id);
 		if (ret)
 			return ret;

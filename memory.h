@@ -12,7 +12,7 @@
 
 TWHEEL_PART int memory_begin(struct twheel *tw);
 TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need);
-TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user, u32 first, u32 nr);
+TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user);
 TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user);
 
 #endif /* TWHEEL_MEMORY_H */

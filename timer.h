@@ -74,8 +74,7 @@ struct timer {
  * @news: events have come into the due queue; for the owner to wake who waits for them,
  *	and to clear it
  * @settable: the clock may be set; written by the owner after timers_setup()
- * @word: the pages of words, WORDS_PER_PAGE to each; NULL until there are some
- * @nr_words: pages of words
+ * @word: the pages of words, WORDS_PER_PAGE to each; NULL: timers have none
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
  * @claims: claims made so far; the number of the last one.  A claimed timer keeps it in
@@ -96,7 +95,6 @@ struct timers {
 	u64		now;
 	u64		turned;
 	struct twheel_word **word;
-	u32		nr_words;
 	bool		news;
 	bool		settable;
 	u32		fresh;

@@ -47,7 +47,7 @@ static void *twheel_page(struct twheel *tw, unsigned long at)
 	at -= WORDS_OFFSET / PAGE_SIZE;
 	if (!words || at >= words_pages(ts))
 		return NULL;
-	return READ_ONCE(words[array_index_nospec(at, words_pages(ts))]);
+	return words[array_index_nospec(at, words_pages(ts))];
 }
 
 static vm_fault_t twheel_fault(struct vm_fault *vmf)
@@ -66,11 +66,11 @@ static const struct vm_operations_struct twheel_vm_ops = {
 /* Does the wheel have these pages of its file? */
 static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
 {
-	unsigned long first, nr;
+	const unsigned long first = WORDS_OFFSET / PAGE_SIZE;
+	unsigned long nr;
 
 	twheel_lock(tw);
-	first = WORDS_OFFSET / PAGE_SIZE + tw->words_first / WORDS_PER_PAGE;
-	nr = DIV_ROUND_UP(tw->words_nr, WORDS_PER_PAGE);
+	nr = tw->timers.word ? words_pages(&tw->timers) : 0;
 	twheel_unlock(tw);
 	return at >= first && pages <= nr && at - first <= nr - pages;
 }

@@ -39,8 +39,6 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	@lock, until @used
  * @clock: the wheel's; changes under @grow and @lock, before there are timers
  * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
- * @words_first: the first id with a word; like @clock
- * @words_nr: how many have one; like @clock
  * @number: of this wheel, of all that were opened; constant
  * @offsets: of the clocks that differ in the opener's time namespace; constant
  */
@@ -57,8 +55,6 @@ struct twheel {
 	struct twheel_user	*user;
 	enum twheel_clock	clock;
 	s64			offset;
-	u32			words_first;
-	u32			words_nr;
 	u64			number;
 	struct {
 		s64		monotonic;

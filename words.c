@@ -17,7 +17,7 @@
  */
 #include "words.h"
 
-static_assert(WORDS_PER_PAGE % WHEEL_CHUNK_TIMERS == 0);
+static_assert(WORDS_PER_PAGE == WHEEL_CHUNK_TIMERS);
 
 /*
  * File a timer by a deadline, and promise that.  It is in no list, or is filed by a later
@@ -346,7 +346,7 @@ TWHEEL_PART size_t words_memory(const struct timers *ts)
 {
 	if (!ts->word)
 		return 0;
-	return words_pages(ts) * sizeof(*ts->word) + (size_t)ts->nr_words * PAGE_SIZE;
+	return words_pages(ts) * (sizeof(*ts->word) + PAGE_SIZE);
 }
 
 /**
@@ -368,8 +368,7 @@ TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **dir
  */
 TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 {
-	WRITE_ONCE(ts->word[id / WORDS_PER_PAGE], page);
-	ts->nr_words++;
+	ts->word[id / WORDS_PER_PAGE] = page;
 }
 
 /* Events */

@@ -15,7 +15,7 @@
 
 #include "timer.h"
 
-/* Words are taken, and mapped, by the page.  All timers of a chunk have words or none has. */
+/* Words are allocated, and mapped, by the page: one for each chunk of timers. */
 #define WORDS_PER_PAGE	((u32)(PAGE_SIZE / sizeof(struct twheel_word)))
 
 /* How many pages the words of all timers take. */
@@ -27,12 +27,9 @@ static inline u32 words_pages(const struct timers *ts)
 /* The word of a timer, or NULL: it is armed by calls alone. */
 static inline struct twheel_word *word_of(const struct timers *ts, u32 id)
 {
-	struct twheel_word *page;
-
 	if (likely(!ts->word))
 		return NULL;
-	page = ts->word[id / WORDS_PER_PAGE];
-	return page ? page + id % WORDS_PER_PAGE : NULL;
+	return &ts->word[id / WORDS_PER_PAGE][id % WORDS_PER_PAGE];
 }
 
 /* What the daemon wants; any number may stand there. */

@@ -281,13 +281,7 @@ PUBLIC int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer 
 
 /* After exec or crash */
 
-/* Does the timer have a word that is not mapped here, so that only the kernel can read it? */
-static bool word_unmapped(const struct twheel *w, uint32_t id)
-{
-	return id >= w->shared.mapped && id >= w->words_first && id < w->words_end;
-}
-
-/* Batch an arm for each armed timer whose word is not mapped.  Returns their number. */
+/* Words that are not mapped here only the kernel can read: arm what it lists. */
 static int adopt_unmapped(struct twheel *w)
 {
 	struct twheel_timer timers[64] = { 0 };
@@ -296,8 +290,6 @@ static int adopt_unmapped(struct twheel *w)
 
 	while ((nr = list(w, &cursor, timers, sizeof(timers) / sizeof(timers[0]))) > 0) {
 		for (int i = 0; i < nr; i++) {
-			if (!word_unmapped(w, timers[i].id))
-				continue;
 			ret = batch_add(w, timers[i].id);
 			if (ret)
 				return ret;
@@ -311,7 +303,7 @@ PUBLIC int twheel_adopt(struct twheel *w)
 {
 	int ret, armed = 0;
 
-	if (w->shared.mapped < w->words_end)
+	if (w->has_words && !w->shared.mapped)
 		armed = adopt_unmapped(w);
 	if (armed < 0)
 		return armed;

@@ -364,7 +364,6 @@ static int add_words(struct fallback *f)
 	for (need.id = 0; need.id < capacity; need.id += WHEEL_CHUNK_TIMERS)
 		if (grow(f, &need))
 			return -ENOMEM;
-	f->setup.words_nr = capacity;
 	return 0;
 }
 

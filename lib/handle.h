@@ -23,8 +23,7 @@
  * @clock: of the wheel; constant
  * @clock_offset: ns to add to this process's reading of @clock; constant
  * @batching: arms by words are batched; constant
- * @words_first: the first id that has a word, mapped here or not; constant
- * @words_end: the id after the last that has one; constant
+ * @has_words: timers have words, mapped here or not; constant
  * @words_size: bytes to unmap; constant
  * @next: next handle of this process; fork.c protects it
  * @link: the pointer to this handle; fork.c protects it
@@ -43,8 +42,7 @@ struct twheel {
 	uint32_t		clock;
 	uint64_t		clock_offset;
 	bool			batching;
-	uint32_t		words_first;
-	uint32_t		words_end;
+	bool			has_words;
 	size_t			words_size;
 	struct twheel		*next;
 	struct twheel		**link;

@@ -136,8 +136,7 @@ static struct twheel *create(int fd, const struct twheel_options *options,
 	w->clock = setup->flags & TWHEEL_SETUP_CLOCK ? setup->clock : CLOCK_MONOTONIC;
 	w->clock_offset = setup->clock_offset;
 	w->batching = options->flags & TWHEEL_OPEN_BATCH;
-	w->words_first = setup->words_first;
-	w->words_end = setup->words_first + setup->words_nr;
+	w->has_words = setup->flags & TWHEEL_SETUP_WORDS;
 	w->shared.capacity = setup->capacity;
 	w->fresh = setup->capacity;
 	if (twheel_fork_add(w))
@@ -149,19 +148,18 @@ static struct twheel *create(int fd, const struct twheel_options *options,
 /* Map the words of a handle, if the wheel has any. */
 static int map_words(struct twheel *w, const struct twheel_setup *setup)
 {
-	size_t size = sizeof(struct twheel_word) * (size_t)setup->words_nr;
+	size_t size = sizeof(struct twheel_word) * (size_t)setup->capacity;
 	void *at;
 	int ret;
 
-	/* Words that do not begin with the first id are not from this library. */
-	if (!(setup->flags & TWHEEL_SETUP_WORDS) || setup->words_first)
+	if (!w->has_words)
 		return 0;
 	ret = twheel_sys_map(w->fd, setup->words_offset, size, &at);
 	if (ret)
 		return ret;
 	w->words_size = size;
 	w->shared.words = at;
-	w->shared.mapped = setup->words_nr;
+	w->shared.mapped = setup->capacity;
 	return 0;
 }
 
@@ -214,7 +212,7 @@ static int open_fallback(struct twheel **out, const struct twheel_options *optio
 	}
 	w->fallback = fallback;
 	w->shared.words = twheel_fallback_words(fallback);
-	w->shared.mapped = setup.words_nr;
+	w->shared.mapped = w->shared.words ? setup.capacity : 0;
 	*out = w;
 	return 0;
 }

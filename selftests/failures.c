@@ -293,8 +293,6 @@ static int make_setup_words(struct subject *s)
 		.flags		= TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS,
 		.clock		= CLOCK_BOOTTIME,
 		.capacity	= CAPACITY,
-		.words_first	= CHUNK,
-		.words_nr	= 2 * CHUNK,
 	};
 	return set_up(s->fd, &s->setup);
 }

@@ -457,10 +457,6 @@ static void do_setup(struct run *r)
 		s.tick = 1 + below(r, 3000000);
 	if (one_in(r, 2))
 		s.flags |= TWHEEL_SETUP_WORDS;
-	if (one_in(r, 4)) {
-		s.words_first = mostly(r, below(r, 1000));
-		s.words_nr = mostly(r, below(r, 1000));
-	}
 	call_ioctl(r, one_in(r, 4) ? some_fd(r) : r->p->fd[r->fresh], TWHEEL_IOC_SETUP, &s,
 		   sizeof(s));
 }

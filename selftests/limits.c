@@ -434,8 +434,8 @@ TEST_F(user, words_are_charged_by_setup)
 	EXPECT_EQ(-EDQUOT, ret);
 	ASSERT_EQ(0, wheel_stats(fd, &after));
 	EXPECT_EQ(before.memory, after.memory);
-	/* Nothing is counted of it; a part of the ids has room. */
-	s.words_nr = 3 * CHUNK;
+	/* Nothing is counted of it; fewer ids have room. */
+	s.capacity = 3 * CHUNK;
 	EXPECT_EQ(0, set_up(fd, &s));
 	EXPECT_EQ(-EDQUOT, arm_in(other, 1, HOUR, 0));
 	close(fd);

@@ -646,7 +646,7 @@ static void be_victim(int ready, int begin, int result)
 static void change_hands(void)
 {
 	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_WORDS, .words_nr = 2 * LIMIT, .capacity = 2 * LIMIT,
+		.flags = TWHEEL_SETUP_WORDS, .capacity = 2 * LIMIT,
 	};
 	int fd = wheel_open(0);
 

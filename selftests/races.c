@@ -255,67 +255,68 @@ TEST(only_new_and_only_move_hold_beside_stores)
 	shared_close(&s);
 }
 
-/* Ids from here on have no words. */
-#define WORDLESS	2048U
-
 struct canceller {
 	pthread_t	thread;
 	int		fd;
 	bool		stop;
 };
 
-static void *cancel_wordless(void *arg)
+#define EVENTS	16U
+
+/* Cancel every second one. */
+static void *cancel_some(void *arg)
 {
 	struct canceller *c = arg;
 
 	while (!__atomic_load_n(&c->stop, __ATOMIC_ACQUIRE))
-		for (__u32 id = WORDLESS; id < WORDLESS + 8; id++)
+		for (__u32 id = 0; id < EVENTS; id += 2)
 			wheel_cancel(c->fd, id);
 	return NULL;
 }
 
-/*
- * Events of timers with and without words are read together; those that are cancelled meanwhile
- * take no others with them.
- */
-TEST(cancelled_events_take_no_others_with_them)
+static void cancel_beside_reads(struct __test_metadata *_metadata, __u32 flags)
 {
-	struct twheel_setup setup = {
-		.flags = TWHEEL_SETUP_WORDS, .capacity = 2 * WORDLESS, .words_nr = WORDLESS,
-	};
 	struct canceller canceller = { .fd = wheel_open(O_NONBLOCK) };
-	unsigned int armed = 0, cancelled = 0;
+	struct twheel_setup setup = { .flags = flags, .capacity = 256 };
+	unsigned int rounds = 0, cancelled = 0;
 	__u64 end;
 
 	ASSERT_LE(0, canceller.fd);
 	ASSERT_EQ(0, set_up(canceller.fd, &setup));
-	ASSERT_EQ(0, thread_start(&canceller.thread, cancel_wordless, &canceller));
-	for (end = now_ns() + seconds() * SEC; now_ns() < end; armed++) {
-		struct twheel_op ops[16] = {};
-		struct twheel_event ev[16];
-		unsigned int with_word = 0, wordless = 0;
+	ASSERT_EQ(0, thread_start(&canceller.thread, cancel_some, &canceller));
+	for (end = now_ns() + seconds() * SEC; now_ns() < end; rounds++) {
+		struct twheel_op ops[EVENTS] = {};
+		struct twheel_event ev[EVENTS];
+		unsigned int came[2] = {};
 
-		for (unsigned int i = 0; i < 16; i++) {
-			ops[i].opcode = TWHEEL_OP_ARM;
-			ops[i].deadline = 1;
-			ops[i].id = (i & 1 ? 0 : WORDLESS) + i / 2;
-		}
-		ASSERT_EQ(16, wheel_submit(canceller.fd, ops, 16, NULL));
-		for (int got; (got = wheel_read(canceller.fd, ev, 16)) > 0;) {
-			for (int i = 0; i < got; i++) {
-				with_word += ev[i].id < WORDLESS;
-				wordless += ev[i].id >= WORDLESS;
-			}
-		}
-		ASSERT_EQ(8, with_word)
-			TH_LOG("in round %u, beside %u without words", armed, wordless);
-		cancelled += wordless < 8;
+		for (unsigned int i = 0; i < EVENTS; i++)
+			ops[i] = (struct twheel_op){
+				.opcode = TWHEEL_OP_ARM, .deadline = 1, .id = i,
+			};
+		ASSERT_EQ((int)EVENTS, wheel_submit(canceller.fd, ops, EVENTS, NULL));
+		for (int got; (got = wheel_read(canceller.fd, ev, EVENTS)) > 0;)
+			for (int i = 0; i < got; i++)
+				came[ev[i].id % 2]++;
+		ASSERT_EQ(EVENTS / 2, came[1])
+			TH_LOG("in round %u, beside %u of others", rounds, came[0]);
+		cancelled += came[0] < EVENTS / 2;
 	}
 	__atomic_store_n(&canceller.stop, true, __ATOMIC_RELEASE);
 	ASSERT_EQ(0, pthread_join(canceller.thread, NULL));
-	TH_LOG("%u rounds, %u with cancelled events", armed, cancelled);
+	TH_LOG("%u rounds, %u with cancelled events", rounds, cancelled);
 	EXPECT_LT(0, cancelled);
 	close(canceller.fd);
+}
+
+/* Of events that are read together, those that are cancelled meanwhile take no others with them. */
+TEST(cancelled_events_take_no_others_with_them)
+{
+	cancel_beside_reads(_metadata, 0);
+}
+
+TEST(cancelled_events_take_no_others_with_them_by_words)
+{
+	cancel_beside_reads(_metadata, TWHEEL_SETUP_WORDS);
 }
 
 TEST_HARNESS_MAIN

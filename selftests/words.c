@@ -98,96 +98,38 @@ TEST_F(words, too_late_when_timers_are_armed)
 	close(fd);
 }
 
-TEST_F(words, a_range_of_ids)
+/* Of each id, whole pages of them. */
+TEST_F(words, are_mapped_to_the_last_id)
 {
-	/* What is asked for, and what it becomes: whole pages, cut at the capacity. */
-	static const struct {
-		__u32 first, nr, got_first, got_nr;
-	} range[] = {
-		{ 0, 0, 0, 1000 },
-		{ 0, 1, 0, 256 },
-		{ 255, 2, 0, 512 },
-		{ 300, 0, 256, 744 },
-		{ 300, 100, 256, 256 },
-		{ 999, 1, 768, 232 },
-	};
+	static const __u32 capacity[] = { 1, 255, 256, 257, 1000 };
 
-	for (int i = 0; i < (int)ARRAY_SIZE(range); i++) {
+	for (int i = 0; i < (int)ARRAY_SIZE(capacity); i++) {
 		struct twheel_setup s = {
-			.flags = TWHEEL_SETUP_WORDS,
-			.capacity = 1000,
-			.words_first = range[i].first,
-			.words_nr = range[i].nr,
+			.flags = TWHEEL_SETUP_WORDS, .capacity = capacity[i],
 		};
-		__u32 first = range[i].got_first, end = first + range[i].got_nr;
-		size_t size = (range[i].got_nr * sizeof(struct twheel_word) + PAGE - 1) /
-			      PAGE * PAGE;
+		struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = capacity[i] - 1 };
+		size_t size = (capacity[i] * sizeof(struct twheel_word) + PAGE - 1) / PAGE * PAGE;
 		int fd = wheel_open(O_NONBLOCK);
-		struct twheel_op op = { .flags = TWHEEL_ARM_STORED };
-		struct twheel_event ev;
 		struct twheel_word *word;
-		__u64 deadline, at;
+		struct twheel_event ev;
 
 		ASSERT_LE(0, fd);
-		ASSERT_EQ(0, set_up(fd, &s)) TH_LOG("range %d", i);
+		ASSERT_EQ(0, set_up(fd, &s)) TH_LOG("%u timers", capacity[i]);
 		EXPECT_EQ(TWHEEL_SETUP_WORDS, s.flags & TWHEEL_SETUP_WORDS);
-		EXPECT_EQ(first, s.words_first) TH_LOG("range %d", i);
-		EXPECT_EQ(range[i].got_nr, s.words_nr) TH_LOG("range %d", i);
-		at = s.words_offset + first * sizeof(*word);
-		word = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
-		ASSERT_NE(MAP_FAILED, word) TH_LOG("range %d", i);
+		word = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, s.words_offset);
+		ASSERT_NE(MAP_FAILED, word) TH_LOG("%u timers", capacity[i]);
 		/* Not a page more, at either end. */
-		EXPECT_EQ(MAP_FAILED, mmap(NULL, size + PAGE, PROT_READ, MAP_SHARED, fd, at));
-		EXPECT_EQ(MAP_FAILED, mmap(NULL, size, PROT_READ, MAP_SHARED, fd, at - PAGE));
-
-		/* The last id that has a word, and those around the range, by calls. */
-		deadline = now_ns() + 5 * MSEC;
-		__atomic_store_n(&word[range[i].got_nr - 1].deadline, deadline,
-				 __ATOMIC_SEQ_CST);
-		op.id = end - 1;
-		ASSERT_EQ(0, wheel_arm(fd, &op)) TH_LOG("range %d", i);
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, size + PAGE, PROT_READ, MAP_SHARED, fd,
+					   s.words_offset));
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, size, PROT_READ, MAP_SHARED, fd,
+					   s.words_offset - PAGE));
+		__atomic_store_n(&word[op.id].deadline, now_ns() + 5 * MSEC, __ATOMIC_SEQ_CST);
+		ASSERT_EQ(0, wheel_arm(fd, &op)) TH_LOG("%u timers", capacity[i]);
 		ASSERT_EQ(1, collect(fd, &ev, 1));
-		EXPECT_EQ(end - 1, ev.id);
-		EXPECT_EQ(deadline, ev.deadline);
-		if (first) {
-			op = (struct twheel_op){ .flags = TWHEEL_ARM_STORED, .id = first - 1 };
-			EXPECT_EQ(-ENOENT, wheel_arm(fd, &op)) TH_LOG("range %d", i);
-			ASSERT_EQ(0, arm_at(fd, first - 1, 1, 0));
-			EXPECT_EQ(1, collect(fd, &ev, 1));
-		}
-		if (end < 1000) {
-			op = (struct twheel_op){ .flags = TWHEEL_ARM_STORED, .id = end };
-			EXPECT_EQ(-ENOENT, wheel_arm(fd, &op)) TH_LOG("range %d", i);
-			ASSERT_EQ(0, arm_at(fd, end, 1, 0));
-			EXPECT_EQ(1, collect(fd, &ev, 1));
-		}
+		EXPECT_EQ(capacity[i] - 1, ev.id);
 		munmap(word, size);
 		close(fd);
 	}
-}
-
-TEST_F(words, ranges_that_make_no_sense)
-{
-	static const struct twheel_setup bad[] = {
-		{ .words_first = CAPACITY },
-		{ .words_first = ~0U },
-		{ .words_nr = CAPACITY + 1 },
-		{ .words_first = 256, .words_nr = ~0U },
-	};
-	int fd = wheel_open(O_NONBLOCK);
-	struct twheel_setup s;
-
-	ASSERT_LE(0, fd);
-	for (int i = 0; i < (int)ARRAY_SIZE(bad); i++) {
-		s = bad[i];
-		s.flags = TWHEEL_SETUP_WORDS;
-		s.capacity = CAPACITY;
-		EXPECT_EQ(-ERANGE, set_up(fd, &s)) TH_LOG("setup %d", i);
-	}
-	/* None of these was the one setup that a wheel has. */
-	s = (struct twheel_setup){ .flags = TWHEEL_SETUP_WORDS };
-	EXPECT_EQ(0, set_up(fd, &s));
-	close(fd);
 }
 
 /* Nobody keeps a page of them beyond the life of the wheel. */
@@ -207,7 +149,7 @@ TEST_F(words, can_not_be_pinned)
 TEST_F(words, leave_no_id_to_the_kernel)
 {
 	struct twheel_setup s = {
-		.flags = TWHEEL_SETUP_WORDS, .capacity = CAPACITY, .words_nr = 256,
+		.flags = TWHEEL_SETUP_WORDS, .capacity = CAPACITY,
 	};
 	struct twheel_op op = { .deadline = 1, .id = TWHEEL_ID_ANY };
 	int fd = wheel_open(O_NONBLOCK);

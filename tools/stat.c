@@ -89,8 +89,8 @@ static const char *clock_name(const struct twheel_setup *setup)
 /* What fdinfo does not tell, whoever reaches the wheel knows. */
 static void add_rest(struct json_object *shape, const struct twheel_setup *setup)
 {
-	json_number(shape, "words_first", setup->words_first);
-	json_number(shape, "words_nr", setup->words_nr);
+	json_object_object_add(shape, "words",
+			       json_object_new_boolean(setup->flags & TWHEEL_SETUP_WORDS));
 	json_object_object_add(shape, "clock_offset_ns",
 			       json_object_new_int64(setup->clock_offset));
 }
@@ -139,12 +139,7 @@ static void print_time(const struct twheel_setup *setup)
 
 static void print_words(const struct twheel_setup *setup)
 {
-	char nr[NUMBER_LEN], first[NUMBER_LEN], note[64] = "";
-
-	if (setup->words_nr && setup->words_nr != setup->capacity)
-		snprintf(note, sizeof(note), "of timers from id %s on",
-			 number(first, setup->words_first));
-	output_row("words", setup->words_nr ? number(nr, setup->words_nr) : "none", note);
+	output_row("words", setup->flags & TWHEEL_SETUP_WORDS ? "yes" : "none", "");
 }
 
 static void print_setup(const struct twheel_setup *setup)

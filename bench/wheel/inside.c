@@ -52,7 +52,6 @@ static bool add_words(void)
 	words_add_directory(ts, directory);
 	for (u32 id = 0; id < shape.capacity; id += WORDS_PER_PAGE)
 		words_add(ts, id, words + id);
-	shape.words_nr = shape.capacity;
 	shape.words_offset = WORDS_OFFSET;
 	return true;
 }

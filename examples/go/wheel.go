@@ -38,8 +38,6 @@ type twheelSetup struct {
 	slots        uint32
 	capacity     uint32
 	reserved     uint32
-	words_first  uint32
-	words_nr     uint32
 	words_offset uint64
 	now          uint64
 	clock_offset int64
@@ -122,14 +120,14 @@ func (w *Wheel) setUp(capacity uint32) error {
 		return err
 	}
 	w.base = setup.now
-	size := int(setup.words_nr) * int(unsafe.Sizeof(twheelWord{}))
+	size := int(setup.capacity) * int(unsafe.Sizeof(twheelWord{}))
 	memory, err := syscall.Mmap(int(w.fd), int64(setup.words_offset), size,
 		syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		return err
 	}
 	w.memory = memory
-	w.words = unsafe.Slice((*twheelWord)(unsafe.Pointer(&memory[0])), setup.words_nr)
+	w.words = unsafe.Slice((*twheelWord)(unsafe.Pointer(&memory[0])), setup.capacity)
 	return nil
 }
 

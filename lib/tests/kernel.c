@@ -17,7 +17,6 @@
 #define WORDS_OFFSET	0x10000000ULL
 
 /* Words come in pages of so many. */
-#define WORDS_UNIT	256U
 
 /*
  * struct timer - the kernel's part
@@ -212,8 +211,7 @@ static enum twheel_state state_of(const struct wheel *wheel, uint32_t id)
 
 static bool has_word(const struct wheel *wheel, uint32_t id)
 {
-	/* Unsigned: also of those before the first. */
-	return id - wheel->setup.words_first < wheel->setup.words_nr;
+	return wheel->setup.words_offset && id < wheel->setup.capacity;
 }
 
 static bool armed(enum twheel_state state)
@@ -248,7 +246,7 @@ static int arm(struct wheel *wheel, struct twheel_op *op)
 	if (id == TWHEEL_ID_ANY) {
 		if (op->flags & TWHEEL_ARM_MOVE || op->generation || !op->deadline)
 			return -EINVAL;
-		if (wheel->setup.words_nr)
+		if (wheel->setup.words_offset)
 			return -EOPNOTSUPP;
 		if (choose_id(wheel, &id))
 			return -ENOSPC;
@@ -390,27 +388,10 @@ static void get_setup(const struct wheel *wheel, struct twheel_setup *setup)
 	setup->clock_offset = kernel.clock_offset;
 }
 
-/* Which timers have words, once the capacity is known. */
-static int set_up_words(struct twheel_setup *setup)
-{
-	uint32_t end = setup->words_nr ? setup->words_first + setup->words_nr : setup->capacity;
-
-	if (!(setup->flags & TWHEEL_SETUP_WORDS))
-		return setup->words_first || setup->words_nr ? -EINVAL : 0;
-	if (setup->words_first >= setup->capacity || end > setup->capacity)
-		return -ERANGE;
-	setup->words_first = setup->words_first / WORDS_UNIT * WORDS_UNIT;
-	end = (end + WORDS_UNIT - 1) / WORDS_UNIT * WORDS_UNIT;
-	setup->words_nr = (end < setup->capacity ? end : setup->capacity) - setup->words_first;
-	setup->words_offset = WORDS_OFFSET;
-	return 0;
-}
-
 static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 {
 	const uint32_t flags = TWHEEL_SETUP_CLOCK |
 			       (kernel.features & TWHEEL_FEATURE_WORDS ? TWHEEL_SETUP_WORDS : 0);
-	int ret;
 
 	if (wheel->used)
 		return -EBUSY;
@@ -424,11 +405,9 @@ static int set_up(struct wheel *wheel, struct twheel_setup *setup)
 		setup->tick = TWHEEL_DEFAULT_TICK;
 	if (!setup->capacity)
 		setup->capacity = KERNEL_CAPACITY_MAX;
-	ret = set_up_words(setup);
-	if (ret)
-		return ret;
 	if (setup->flags & TWHEEL_SETUP_WORDS && kernel.words_error)
 		return kernel.words_error;
+	setup->words_offset = setup->flags & TWHEEL_SETUP_WORDS ? WORDS_OFFSET : 0;
 	wheel->used = true;
 	wheel->setup = *setup;
 	get_setup(wheel, setup);
@@ -754,9 +733,8 @@ int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 	if (kernel.map_error)
 		return kernel.map_error;
 	if (wheel->setup.words_offset &&
-	    offset == WORDS_OFFSET + wheel->setup.words_first * sizeof(*wheel->word) &&
-	    size <= wheel->setup.words_nr * sizeof(*wheel->word)) {
-		*at = wheel->word + wheel->setup.words_first;
+	    offset == WORDS_OFFSET && size <= wheel->setup.capacity * sizeof(*wheel->word)) {
+		*at = wheel->word;
 	} else {
 		return -EINVAL;
 	}

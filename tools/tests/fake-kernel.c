@@ -147,7 +147,6 @@ static int set_up(struct twheel_setup *setup)
 	if (!setup->capacity)
 		setup->capacity = CAPACITY;
 	if (setup->flags & TWHEEL_SETUP_WORDS) {
-		setup->words_nr = setup->capacity;
 		setup->words_offset = WORDS_OFFSET;
 	}
 	return 0;

@@ -175,13 +175,7 @@ struct twheel_features {
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY; 0: TWHEEL_DEFAULT_CAPACITY
  * @event_size: size of the caller's struct twheel_event; 0: 48 bytes, that of the first ABI.
  *	Out: size of the records that read() returns, at most the one asked for
- * @words_first: with TWHEEL_SETUP_WORDS: the first id that has a word, rounded down to a page
- *	of words (256 ids where pages have 4 KiB).  Else 0
- * @words_nr: with TWHEEL_SETUP_WORDS: how many ids have a word, counted from the @words_first
- *	given, the end rounded up to a page or the capacity; 0: all from @words_first on.
- *	ERANGE beyond the capacity.  Else 0
- * @words_offset: out: offset for mmap() of the word of id 0, also if id 0 has none;
- *	0: the wheel has no words
+ * @words_offset: out: offset for mmap() of the words, one for each id; 0: the wheel has none
  * @now: out: the time of the wheel's clock
  * @clock_offset: out: add this to the caller's reading of @clock to get the wheel's time,
  *	modulo 2^64; 0 in the time namespace in which the wheel was opened
@@ -198,8 +192,6 @@ struct twheel_setup {
 	__u32		slots;
 	__u32		capacity;
 	__u32		event_size;
-	__u32		words_first;
-	__u32		words_nr;
 	__aligned_u64	words_offset;
 	__aligned_u64	now;
 	__aligned_u64	clock_offset;
@@ -207,7 +199,7 @@ struct twheel_setup {
 
 /* @clock is given. */
 #define TWHEEL_SETUP_CLOCK	(1U << 0)
-/* Timers have words. */
+/* All timers have words. */
 #define TWHEEL_SETUP_WORDS	(1U << 1)
 
 /**
