@@ -201,7 +201,6 @@ TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 }
 
-
 /**
  * timers_arm() - arm or move a timer
  * @ts: the timers, turned to @now

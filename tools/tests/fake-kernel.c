@@ -146,9 +146,8 @@ static int set_up(struct twheel_setup *setup)
 		return -ERANGE;
 	if (!setup->capacity)
 		setup->capacity = CAPACITY;
-	if (setup->flags & TWHEEL_SETUP_WORDS) {
+	if (setup->flags & TWHEEL_SETUP_WORDS)
 		setup->words_offset = WORDS_OFFSET;
-	}
 	return 0;
 }
 
