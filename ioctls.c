@@ -216,7 +216,7 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 
 	if (submit->flags)
 		return -EOPNOTSUPP;
-	if (submit->reserved || size < op_size || size > PAGE_SIZE)
+	if (submit->reserved || size < op_size || size > TWHEEL_MAX_RECORD)
 		return -EINVAL;
 	if (submit->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;
@@ -272,7 +272,7 @@ static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 
 	if (list->flags)
 		return -EOPNOTSUPP;
-	if (list->reserved || size < timer_size || size > PAGE_SIZE || !list->nr)
+	if (list->reserved || size < timer_size || size > TWHEEL_MAX_RECORD || !list->nr)
 		return -EINVAL;
 	if (list->nr > TWHEEL_MAX_BATCH)
 		return -EOVERFLOW;

@@ -246,8 +246,8 @@ struct twheel_arming {
  * @arming: how
  *
  * Always a system call.  Interval, slack and cookie stay with the id until the next
- * twheel_arm_with(); twheel_arm() keeps them.  A count goes down with each event that is taken.
- * At its end the timer is a one-shot until it is armed with an interval again.
+ * twheel_arm_with(); twheel_arm() keeps them.  Each event that is taken takes one and its overruns
+ * from the count.  At its end the timer is a one-shot until it is armed with an interval again.
  *
  * Return: 0;
  * -ERANGE: id, interval, slack or count are out of their range;

@@ -19,8 +19,8 @@
  *
  * Structs grow at their ends, and an ioctl number contains the size of its struct.  A kernel
  * accepts a longer struct if the tail that it does not know is zero, and takes a shorter one as
- * if the rest were zero.  Records of SUBMIT and LIST carry their size and follow the same rule;
- * SETUP agrees on the size of events.
+ * if the rest were zero.  Records of SUBMIT and LIST carry their size, at most TWHEEL_MAX_RECORD;
+ * longer ones follow the same rule.  SETUP agrees on the size of events.
  *
  * A call that fails has changed no timer.  The exception is EFAULT after another thread unmapped
  * the memory for the results during the call: then the call has been carried out, and LIST tells
@@ -34,9 +34,9 @@
  * ENOTTY     no such ioctl
  * EFAULT     a pointer does not lead to memory of the caller; the @cursor of a LIST has not moved
  * EBADF      the file is open for reading only, and the call is SETUP, ARM, CANCEL or SUBMIT
- * E2BIG      the struct is longer than this kernel's and its tail is not zero
- * EINVAL     the struct is too short; a reserved field is not 0; an unknown operation; flags or
- *            fields that exclude each other; read() into less than one event; mmap() without
+ * E2BIG      the struct or record is longer than this kernel's and its tail is not zero
+ * EINVAL     the struct or record is too short, or a record is longer than TWHEEL_MAX_RECORD; a
+ *            reserved field is not 0; an unknown operation; flags or fields that exclude each other; read() into less than one event; mmap() without
  *            MAP_SHARED, or beyond the words
  * EOPNOTSUPP a flag or clock that this kernel does not know; TWHEEL_ID_ANY on a wheel with words:
  *            choose the id, because a store arms and cancels timers unknown to the kernel
@@ -78,6 +78,8 @@
 #define TWHEEL_MAX_COUNT	((1U << 23) - 1)
 /* Entries in one submit or list. */
 #define TWHEEL_MAX_BATCH	(1U << 20)
+/* Bytes of such an entry. */
+#define TWHEEL_MAX_RECORD	4096U
 /* ns; a smaller tick needs CAP_SYS_RESOURCE. */
 #define TWHEEL_MIN_TICK		100000U
 
@@ -110,7 +112,8 @@ enum twheel_state {
  * @cookie: as given when it was armed
  * @deadline: when it was due, in the wheel's clock
  * @fired: when the wheel found it due; never before @deadline
- * @overruns: periods that passed beyond this one until it was read
+ * @overruns: periods that passed beyond this one until it was read, at most those left in the
+ *	count: events and their overruns add up to it
  * @flags: TWHEEL_EVENT_*
  * @reserved: 0
  */
@@ -238,7 +241,8 @@ struct twheel_word {
  * @interval: arm: period in ns, below 2^63; 0: one-shot
  * @slack: arm: it may be up to this much late, so that timers share a wake-up; ns, below 2^63
  * @cookie: arm: handed back in the events
- * @count: arm, with an interval: expire this often, at most TWHEEL_MAX_COUNT; 0: for ever.
+ * @count: arm, with an interval: expire this often, overruns counted, at most TWHEEL_MAX_COUNT;
+ *	0: for ever.
  *	0 for a one-shot.  Stale events do not count.  After the last expiration the timer is a
  *	one-shot, also if its word arms it again, until an arm gives it an interval
  * @reserved: 0
@@ -292,9 +296,10 @@ struct twheel_op {
  * @reserved: 0
  *
  * Operations are carried out in order; one that fails does not stop the others.  A signal, or a
- * part of the array that can't be read or written, ends the call at operation @done: submit the
- * rest again.  EFAULT means that this was the first operation.  If another thread unmaps the
- * array during the call, some of the rest may have been carried out, and nothing tells which.
+ * record that can't be read or written or has a tail that is not zero, ends the call at operation
+ * @done: submit the rest again.  EFAULT and E2BIG mean that this was the first operation.  If
+ * another thread unmaps the array during the call, some of the rest may have been carried out, and
+ * nothing tells which.
  */
 struct twheel_submit {
 	__aligned_u64	ops;
