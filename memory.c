@@ -169,7 +169,7 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 /* A chunk of timers, and the page of their words. */
 static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
 {
-	struct twheel_word *page = words_alloc();
+	struct twheel_word *page = alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
 	struct supply supply;
 	int ret;
 
@@ -196,12 +196,10 @@ static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
 TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user)
 {
 	unsigned int levels = min(ts->wheel.max_levels, WORDS_LEVELS);
-	struct twheel_word **directory = words_directory_alloc(ts);
 	int ret;
 
-	if (!directory)
+	if (!words_begin(ts))
 		return -ENOMEM;
-	words_add_directory(ts, directory);
 	for (u32 id = 0; id < ts->wheel.capacity; id += WHEEL_CHUNK_TIMERS) {
 		ret = add_words(ts, user, id);
 		if (ret)

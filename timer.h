@@ -359,12 +359,6 @@ static inline bool timer_claimed(const struct timers *ts, u32 id)
 	       timer_has_deadline(timer_of(ts, id));
 }
 
-/* Take a timer that is in no list; until somebody else touches it the claim holds. */
-static inline void timer_claim(struct timers *ts, u32 id)
-{
-	wheel_node(&ts->wheel, id)->next = ts->claims;
-}
-
 /*
  * Does the claim of an event still hold?  An arm, a cancel or a later claim of the timer ends it,
  * also if the same deadline was stored again.

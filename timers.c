@@ -17,6 +17,7 @@
  * pool; if the pool is empty, from the ids below @fresh, downwards, so that it comes to
  * those last which a daemon uses that numbers its own timers from 0.
  */
+#include "filing.h"
 #include "timers.h"
 #include "words.h"
 
@@ -283,7 +284,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	if (likely(deadline > now)) {
 		if (unlikely(wheel_where(node) == WHEEL_DUE || wheel_where(node) == WHEEL_POOL))
 			wheel_unlink(w, id);
-		wheel_file(w, id, expiry, level);
+		wheel_file_inline(w, id, node, expiry, level);
 		trace_twheel_timer_arm(w, id, state);
 	} else {
 		if (wheel_where(node) != WHEEL_OUT)
@@ -333,7 +334,9 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
 		trace_twheel_timer_cancel(&ts->wheel, id, op->state);
 	}
 	where = wheel_where(node);
-	if (likely(where == WHEEL_FILED || where == WHEEL_DUE))
+	if (likely(where == WHEEL_FILED))
+		wheel_unlink_filed(&ts->wheel, node);
+	else if (where == WHEEL_DUE)
 		wheel_unlink(&ts->wheel, id);
 	else if (!timer_claimed(ts, id))
 		return 0;
@@ -419,6 +422,7 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
 	ts->claims++;
 	nr = wheel_take_due(&ts->wheel, ids, min(nr, TIMERS_CLAIM_MAX));
 	for (unsigned int n = 0; n < nr; n++) {
+		struct wheel_node *node = wheel_node(&ts->wheel, ids[n]);
 		const struct timer *t = timer_of(ts, ids[n]);
 		u64 overruns = overruns_of(t, t->deadline, now);
 		bool last = !t->interval || (t->count && overruns + 1 >= t->count);
@@ -428,11 +432,12 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
 			.generation	= t->generation,
 			.cookie		= t->cookie,
 			.deadline	= t->deadline,
-			.fired		= wheel_node(&ts->wheel, ids[n])->expiry,
+			.fired		= node->expiry,
 			.overruns	= overruns,
 			.flags		= last ? TWHEEL_EVENT_LAST : 0,
 		};
-		timer_claim(ts, ids[n]);
+		/* Until the timer is touched, the claim holds. */
+		node->next = ts->claims;
 	}
 	return nr;
 }

@@ -94,6 +94,7 @@ static __always_inline void timers_prefetch(const struct timers *ts, u32 id)
 static __always_inline void timers_prefetch_neighbours(const struct timers *ts,
 						       const struct twheel_op *op)
 {
+	const struct wheel_node *node;
 	u32 id = op->id;
 
 	if (id >= ts->wheel.ids)
@@ -101,9 +102,11 @@ static __always_inline void timers_prefetch_neighbours(const struct timers *ts,
 	id = known_id(ts, id);
 	if (!wheel_has_chunk(&ts->wheel, id))
 		return;
-	if (op->opcode == TWHEEL_OP_ARM && op->deadline >= timer_of(ts, id)->deadline)
+	node = wheel_node(&ts->wheel, id);
+	if (wheel_where(node) != WHEEL_FILED ||
+	    (op->opcode == TWHEEL_OP_ARM && op->deadline >= timer_of(ts, id)->deadline))
 		return;
-	wheel_prefetch_neighbours(&ts->wheel, id);
+	wheel_prefetch_neighbours(&ts->wheel, node);
 }
 
 /* Fetch what the first of many operations will write. */

@@ -3,9 +3,8 @@
  * Tracepoints: what becomes of each timer, and when the wheel turns.  docs/tracing.md says what
  * can be asked of them.
  *
- * The parts that know no device call these; the fields are filled in by code that is compiled
- * into twheel.c.  They run with the wheel's lock held, or the CPU's, and read no memory that is
- * shared with a program.  Without TWHEEL_DEVICE they are empty functions.
+ * They run with the wheel's lock held, or the CPU's, and read no memory that is shared with a
+ * program.  Without TWHEEL_DEVICE they are empty functions.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM twheel

@@ -53,19 +53,8 @@
 #include <linux/vmalloc.h>
 #endif
 
+#include "filing.h"
 #include "trace.h"
-#include "wheel.h"
-
-/*
- * prev: a flag, two bits for the kind of list, and either the id of the
- * previous timer or, with the flag, the name of the list: for a slot's list
- * its level, its place in the ring, and which of the lists of the slot.
- */
-#define PREV_HEAD		0x80000000U
-#define PREV_ID			((1U << WHEEL_WHERE_SHIFT) - 1)
-#define PREV_OUT		0xffffffffU
-#define LIST_LEVEL_SHIFT	16
-#define LIST_PLACE_SHIFT	3
 
 static_assert(sizeof(struct wheel_node) == 16);
 static_assert(sizeof(struct wheel_slot) == 64);
@@ -161,7 +150,7 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
 	}
 	kvfree(w->node);
 	for (i = 0; i < w->nr_levels; i++)
-		wheel_level_free(w->level[i].slot);
+		kvfree(w->level[i].slot);
 }
 
 /**
@@ -240,22 +229,10 @@ TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chu
 }
 
 /**
- * wheel_timers_held() - for how many timers there is memory
- * @w: the wheel
- *
- * Return: a multiple of WHEEL_CHUNK_TIMERS.
- */
-TWHEEL_PART u32 wheel_timers_held(const struct wheel *w)
-{
-	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
-}
-
-/**
  * wheel_level_alloc() - memory for a level
  * @w: the wheel it is for
  *
- * Return: its slots, for wheel_add_level() or wheel_level_free(), or NULL.
- * Sleeps.
+ * Return: its slots, for wheel_add_level() or kvfree(), or NULL.  Sleeps.
  */
 TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 {
@@ -266,11 +243,6 @@ TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 		memset(slots[i].head, 0xff, sizeof(slots[i].head));
 	}
 	return slots;
-}
-
-TWHEEL_PART void wheel_level_free(struct wheel_slot *slots)
-{
-	kvfree(slots);
 }
 
 static unsigned long *level_map(const struct wheel *w, struct wheel_level *level)
@@ -346,7 +318,7 @@ static void slot_close(struct wheel *w, unsigned int l, u32 place)
 }
 
 /* The first timer of a slot's list is gone; perhaps it was the only one. */
-static void slot_unlink(struct wheel *w, u32 name, u32 next)
+TWHEEL_PART noinline void wheel_slot_unlink(struct wheel *w, u32 name, u32 next)
 {
 	unsigned int l = name >> LIST_LEVEL_SHIFT;
 	u32 place = (name >> LIST_PLACE_SHIFT) & w->mask;
@@ -355,27 +327,6 @@ static void slot_unlink(struct wheel *w, u32 name, u32 next)
 	slot->head[name % WHEEL_LISTS] = next;
 	if (next == WHEEL_NIL && slot_empty(slot))
 		slot_close(w, l, place);
-}
-
-/* What the first timer of a slot's list has for its predecessor. */
-static u32 list_name(unsigned int l, u32 place, unsigned int list)
-{
-	return PREV_HEAD | l << LIST_LEVEL_SHIFT | place << LIST_PLACE_SHIFT | list;
-}
-
-/* Take a timer out of its slot. */
-static void unlink_filed(struct wheel *w, struct wheel_node *node)
-{
-	u32 next = node->next, prev = node->prev;
-
-	node->prev = PREV_OUT;
-	w->filed--;
-	if (next != WHEEL_NIL)
-		wheel_node(w, next)->prev = prev;
-	if (prev & PREV_HEAD)
-		slot_unlink(w, prev & PREV_ID, next);
-	else
-		wheel_node(w, prev)->next = next;
 }
 
 /* Take a timer out of the due queue or the pool. */
@@ -407,7 +358,7 @@ TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 	struct wheel_node *node = wheel_node(w, id);
 
 	if (likely(wheel_where(node) == WHEEL_FILED))
-		unlink_filed(w, node);
+		wheel_unlink_filed(w, node);
 	else
 		unlink_queued(w, node);
 }
@@ -514,7 +465,7 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
  * A timer was filed that changes when its slot has to be opened: the first one, the
  * soonest, or one that may make the slot heavy.
  */
-static noinline void note_slot(struct wheel *w, unsigned int l, u64 number, u64 tick)
+TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 number, u64 tick)
 {
 	struct wheel_level *level = &w->level[l];
 	u32 place = number & w->mask;
@@ -528,68 +479,18 @@ static noinline void note_slot(struct wheel *w, unsigned int l, u64 number, u64 
 	level->next = min(level->next, slot_opens(w, l, number));
 }
 
-/* File a timer that is in no list. */
-static __always_inline void file_timer(struct wheel *w, u32 id, struct wheel_node *node,
-				       u64 expiry, unsigned int l)
-{
-	struct wheel_level *level;
-	struct wheel_slot *slot;
-	u64 number, soonest = expiry;
-	u32 place, filed, next;
-
-	if (likely(l < w->nr_levels)) {
-		level = &w->level[l];
-		number = expiry >> level->shift;
-	} else {
-		level = &w->level[--l];
-		number = level->hand + w->mask;
-		/* It goes round the top level; below that, no hand may stop for it. */
-		if (w->nr_levels < w->max_levels)
-			soonest = number << level->shift;
-	}
-	place = number & w->mask;
-	slot = &level->slot[place];
-	filed = slot->filed++;
-	next = slot->head[filed % WHEEL_LISTS];
-	slot->head[filed % WHEEL_LISTS] = id;
-	node->expiry = expiry;
-	node->next = next;
-	node->prev = list_name(l, place, filed % WHEEL_LISTS);
-	if (next != WHEEL_NIL)
-		wheel_node(w, next)->prev = id;
-	w->filed++;
-	if (soonest < slot->soonest || unlikely(!(filed % WHEEL_STEP)))
-		note_slot(w, l, number, soonest);
-}
-
 /* Not inline, so that the code for all other timers stays short. */
-static noinline void move_earlier(struct wheel *w, u32 id, struct wheel_node *node,
-				  u64 expiry, unsigned int level)
+TWHEEL_PART noinline void wheel_move_earlier(struct wheel *w, u32 id, struct wheel_node *node,
+					     u64 expiry, unsigned int level)
 {
-	unlink_filed(w, node);
-	file_timer(w, id, node, expiry, level);
+	wheel_unlink_filed(w, node);
+	wheel_file_timer(w, id, node, expiry, level);
 }
 
-/**
- * wheel_file() - put a timer where its tick belongs, or move it there
- * @w: a wheel with at least one level
- * @id: a timer that is filed or in no list
- * @expiry: a tick after the one the wheel has been turned to
- * @level: what wheel_level() says of it
- *
- * To move a timer later, its new tick is only stored: the slot that it is in
- * is opened too early, once.
- */
+/* As wheel_file_inline(). */
 TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level)
 {
-	struct wheel_node *node = wheel_node(w, id);
-
-	if (wheel_where(node) != WHEEL_FILED)
-		file_timer(w, id, node, expiry, level);
-	else if (expiry >= node->expiry)
-		node->expiry = expiry;
-	else
-		move_earlier(w, id, node, expiry, level);
+	wheel_file_inline(w, id, wheel_node(w, id), expiry, level);
 }
 
 /* Turning */
@@ -692,14 +593,15 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 /* Insertion sort: a batch is small, and most of its timers come in order. */
 static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
 {
-	unsigned int i = batch->nr++;
+	u64 *at = &batch->expiry[batch->nr];
+	u32 *id_at = &batch->id[batch->nr++];
 
-	for (; i && batch->expiry[i - 1] > expiry; i--) {
-		batch->expiry[i] = batch->expiry[i - 1];
-		batch->id[i] = batch->id[i - 1];
+	for (; at != batch->expiry && at[-1] > expiry; at--, id_at--) {
+		*at = at[-1];
+		*id_at = id_at[-1];
 	}
-	batch->expiry[i] = expiry;
-	batch->id[i] = id;
+	*at = expiry;
+	*id_at = id;
 }
 
 /*
@@ -720,7 +622,7 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 		if (expiry <= w->at) {
 			due_insert(batch, expiry, id);
 		} else if (expiry != WHEEL_NEVER) {
-			file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
+			wheel_file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
 			w->moves++;
 			trace_twheel_timer_move(w, id, filed);
 		} else {
@@ -796,7 +698,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 			due->id[due->nr] = id;
 			due->expiry[due->nr++] = expiry;
 		} else if (expiry > w->at) {
-			file_timer(w, id, node, expiry, wheel_level(w, expiry));
+			wheel_file_timer(w, id, node, expiry, wheel_level(w, expiry));
 			w->moves++;
 			trace_twheel_timer_move(w, id, expiry);
 		} else {

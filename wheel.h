@@ -265,9 +265,7 @@ TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory);
 TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void);
 TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk);
 TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk);
-TWHEEL_PART u32 wheel_timers_held(const struct wheel *w);
 TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w);
-TWHEEL_PART void wheel_level_free(struct wheel_slot *slots);
 TWHEEL_PART void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
 
 TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level);
@@ -279,6 +277,12 @@ TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 				       unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
+
+/* For how many timers is there memory? */
+static inline u32 wheel_timers_held(const struct wheel *w)
+{
+	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
+}
 
 /* Is there memory for this timer, whose id is below @ids? */
 static inline bool wheel_has_chunk(const struct wheel *w, u32 id)
@@ -334,6 +338,15 @@ static inline void *wheel_owner_part(const struct wheel *w, u32 id)
 	return &w->owner[id / WHEEL_OWNER_TIMERS][id % WHEEL_OWNER_TIMERS];
 }
 
+/* The kind of list is kept in two bits of prev. */
+#define WHEEL_WHERE_SHIFT	29
+
+/* Where a timer is. */
+static inline enum wheel_where wheel_where(const struct wheel_node *node)
+{
+	return (node->prev >> WHEEL_WHERE_SHIFT) & 3;
+}
+
 /* Of a batch, the timer that is fetched while another is filed or unlinked. */
 #define WHEEL_AHEAD	16U
 
@@ -347,21 +360,10 @@ static __always_inline void wheel_prefetch(const struct wheel *w, u32 id)
 	prefetchw(wheel_owner_part(w, id));
 }
 
-/* The kind of list is kept in two bits of prev. */
-#define WHEEL_WHERE_SHIFT	29
-
-static inline enum wheel_where wheel_where(const struct wheel_node *node)
+/* Fetch what it takes to unlink a filed timer, beside itself. */
+static __always_inline void wheel_prefetch_neighbours(const struct wheel *w,
+						      const struct wheel_node *node)
 {
-	return (node->prev >> WHEEL_WHERE_SHIFT) & 3;
-}
-
-/* Fetch what an unlink writes beside the timer itself, which was fetched before. */
-static __always_inline void wheel_prefetch_neighbours(const struct wheel *w, u32 id)
-{
-	const struct wheel_node *node = wheel_node(w, id);
-
-	if (wheel_where(node) != WHEEL_FILED)
-		return;
 	if (node->next != WHEEL_NIL)
 		prefetchw(wheel_node(w, node->next));
 	/* Of the first in a list it is a name, which is no id. */

@@ -304,38 +304,38 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 }
 
 /**
- * words_directory_alloc() - room for the addresses of all words
+ * words_begin() - give timers that have no words a directory for them
  * @ts: the timers
  *
- * Return: it, for words_add_directory() or kvfree(), or NULL.  Sleeps.
+ * words_add() must follow for all of them.
+ *
+ * Return: false if there is no memory.  Sleeps.
  */
-TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts)
+TWHEEL_PART bool words_begin(struct timers *ts)
 {
-	return wheel_array_alloc(words_pages(ts) * sizeof(*ts->word));
+	ts->word = wheel_array_alloc(words_pages(ts) * sizeof(*ts->word));
+	if (ts->word)
+		ts->wheel.look = words_look;
+	return ts->word;
 }
 
 /**
- * words_alloc() - a page of words
- *
- * Return: the page, for words_free(), or NULL.  Sleeps.
+ * words_add() - give timers their words
+ * @ts: the timers
+ * @id: one of them
+ * @page: of zeroes; the words of @id and those that share its page
  */
-TWHEEL_PART struct twheel_word *words_alloc(void)
+TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
 {
-	return alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
-}
-
-/* Free a page; NULL is fine. */
-TWHEEL_PART void words_free(void *page)
-{
-	if (page)
-		free_pages_exact(page, PAGE_SIZE);
+	ts->word[id / WORDS_PER_PAGE] = page;
 }
 
 /* Free all words.  Sleeps. */
 TWHEEL_PART void words_destroy(struct timers *ts)
 {
 	for (u32 i = 0; ts->word && i < words_pages(ts); i++) {
-		words_free(ts->word[i]);
+		if (ts->word[i])
+			free_pages_exact(ts->word[i], PAGE_SIZE);
 		cond_resched();
 	}
 	kvfree(ts->word);
@@ -344,31 +344,7 @@ TWHEEL_PART void words_destroy(struct timers *ts)
 /* Bytes that the words take. */
 TWHEEL_PART size_t words_memory(const struct timers *ts)
 {
-	if (!ts->word)
-		return 0;
-	return words_pages(ts) * (sizeof(*ts->word) + PAGE_SIZE);
-}
-
-/**
- * words_add_directory() - give timers room for the addresses of all words
- * @ts: the timers
- * @directory: from words_directory_alloc()
- */
-TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **directory)
-{
-	WRITE_ONCE(ts->word, directory);
-	ts->wheel.look = words_look;
-}
-
-/**
- * words_add() - give timers their words
- * @ts: the timers
- * @id: one of them
- * @page: zeroes; the words of @id and those that share its page, none of them armed
- */
-TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page)
-{
-	ts->word[id / WORDS_PER_PAGE] = page;
+	return ts->word ? words_pages(ts) * (sizeof(*ts->word) + PAGE_SIZE) : 0;
 }
 
 /* Events */

@@ -90,12 +90,9 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			  struct timers_need *need);
 TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch);
 
-TWHEEL_PART struct twheel_word **words_directory_alloc(const struct timers *ts);
-TWHEEL_PART struct twheel_word *words_alloc(void);
-TWHEEL_PART void words_free(void *page);
+TWHEEL_PART bool words_begin(struct timers *ts);
+TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page);
 TWHEEL_PART void words_destroy(struct timers *ts);
 TWHEEL_PART size_t words_memory(const struct timers *ts);
-TWHEEL_PART void words_add_directory(struct timers *ts, struct twheel_word **directory);
-TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page);
 
 #endif /* TWHEEL_WORDS_H */

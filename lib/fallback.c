@@ -349,12 +349,10 @@ static int add_words(struct fallback *f)
 	struct timers *ts = &f->timers;
 	u32 capacity = ts->wheel.capacity;
 	struct timers_need need = { .what = TIMERS_NEED_LEVEL };
-	struct twheel_word **directory = words_directory_alloc(ts);
 
 	f->words = give((size_t)capacity * sizeof(*f->words), PAGE_SIZE);
-	if (!directory || !f->words)
+	if (!f->words || !words_begin(ts))
 		return -ENOMEM;
-	words_add_directory(ts, directory);
 	for (u32 id = 0; id < capacity; id += WORDS_PER_PAGE)
 		words_add(ts, id, f->words + id);
 	while (ts->wheel.nr_levels < ts->wheel.max_levels)

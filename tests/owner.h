@@ -90,15 +90,11 @@ static inline bool owner_add(struct timers *ts, struct timers_need *need)
 /* The words of an id and its neighbours. */
 static inline bool owner_add_words(struct timers *ts, u32 id)
 {
-	struct twheel_word **directory, *page;
+	struct twheel_word *page;
 
-	if (!ts->word) {
-		directory = words_directory_alloc(ts);
-		if (!directory)
-			return false;
-		words_add_directory(ts, directory);
-	}
-	page = words_alloc();
+	if (!ts->word && !words_begin(ts))
+		return false;
+	page = alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
 	if (!page)
 		return false;
 	words_add(ts, id & ~(WORDS_PER_PAGE - 1), page);

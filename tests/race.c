@@ -30,7 +30,7 @@ unsigned int tap_count, tap_failed;
 static struct timers ts;
 static struct twheel_word *words;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Taken before: calls and reads exchange words in turns, without the lock. */
+/* Taken before: calls, and commits of reads, take turns; words are exchanged without the lock. */
 static pthread_mutex_t exchange = PTHREAD_MUTEX_INITIALIZER;
 /* Time, and how often the wheel was turned: they stand while a call is made. */
 static u64 now = 1000000, turns;
@@ -163,10 +163,12 @@ static void call(u32 id)
 {
 	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = id };
 
+	pthread_mutex_lock(&exchange);
 	call_begins();
 	if (owner_arm(&ts, &op, now))
 		abort();
 	call_ends();
+	pthread_mutex_unlock(&exchange);
 	calls++;
 }
 

@@ -44,12 +44,9 @@ void inside_turn(u64 now)
 
 static bool add_words(void)
 {
-	struct twheel_word **directory = words_directory_alloc(ts);
-
 	words = host_alloc(shape.capacity * sizeof(*words));
-	if (!directory || !words)
+	if (!words || !words_begin(ts))
 		return false;
-	words_add_directory(ts, directory);
 	for (u32 id = 0; id < shape.capacity; id += WORDS_PER_PAGE)
 		words_add(ts, id, words + id);
 	shape.words_offset = WORDS_OFFSET;

@@ -36,8 +36,8 @@
  * EBADF      the file is open for reading only, and the call is SETUP, ARM, CANCEL or SUBMIT
  * E2BIG      the struct or record is longer than this kernel's and its tail is not zero
  * EINVAL     the struct or record is too short, or a record is longer than TWHEEL_MAX_RECORD; a
- *            reserved field is not 0; an unknown operation; flags or fields that exclude each other; read() into less than one event; mmap() without
- *            MAP_SHARED, or beyond the words
+ *            reserved field is not 0; an unknown operation; flags or fields that exclude each
+ *            other; read() into less than one event; mmap() without MAP_SHARED, or beyond the words
  * EOPNOTSUPP a flag or clock that this kernel does not know; TWHEEL_ID_ANY on a wheel with words:
  *            choose the id, because a store arms and cancels timers unknown to the kernel
  * ERANGE     an id, tick, shape, capacity, interval, slack, count or relative deadline out of its
