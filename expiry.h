@@ -71,7 +71,7 @@ struct expiry_share {
  * @turn: turns the wheel through at most @budget timers, and says how many it handled,
  *	and whether to wake.  Called in softirq context with @lock
  *	held and the entry in no line; it may queue the entry again.  Constant
- * @wake: wakes who waits for events; called after that, without @lock.  Constant
+ * @wake: wakes readers and pollers; called after that, without @lock.  Constant
  * @kref: the owner's, until the entry is in no line for good, and one of each visit
  * @free: frees the wheel, from whichever context gives up the last of them.  Constant
  */

@@ -2,12 +2,12 @@
 /*
  * The memory of a wheel's timers.
  *
- * A wheel starts with none.  An arm that needs some is told so, drops the lock, and
- * comes here: memory is added in chunks of timers, and in levels, and is never copied
- * or moved.  Words need theirs before the first store, so setup takes it.
+ * A wheel starts with none.  An arm that needs memory returns -EAGAIN; its caller drops the lock
+ * and comes here.  Memory is added in chunks of timers, and in levels, and is never copied or
+ * moved.  Words need theirs before the first store, so setup allocates it.
  *
- * All of it is charged to the cgroup of the caller, and counted for the wheel's user, who is
- * the first that needs some.
+ * All of it is charged to the cgroup of the caller, and counted for the wheel's user: the user of
+ * the first call that needs memory.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -15,8 +15,8 @@
 #include "memory.h"
 
 /*
- * The wheel is about to be used: it belongs to the caller's user, whoever has opened it, or has
- * tried to use it before.  That is for good when it has memory.
+ * Make the caller's user the owner of a wheel that is about to be used, whatever user opened it or
+ * failed to use it.  From the first memory on the owner stays the same.
  */
 static int take_over(struct twheel *tw)
 {
@@ -41,7 +41,7 @@ static int take_over(struct twheel *tw)
  * memory_begin() - take @grow, to give memory to a wheel
  * @tw: the wheel
  *
- * The wheel's user pays for that, who stays the same as long as @grow is held.
+ * The memory is counted for the wheel's user, which does not change while @grow is held.
  *
  * Return: 0, or -EINTR, -ENOMEM, -EDQUOT without @grow.  Sleeps.
  */
@@ -103,7 +103,7 @@ static int add_chunk(struct twheel *tw, u32 id)
 	int ret;
 
 	lockdep_assert_held(&tw->grow);
-	/* Somebody else has added it, or a setup came in between: the arm is tried again. */
+	/* Another thread has added it, or a setup came in between: try the arm again. */
 	if (id >= ts->wheel.capacity || wheel_has(&ts->wheel, id))
 		return 0;
 	ret = supply_take(&supply, ts, tw->user);
@@ -127,7 +127,7 @@ static int add_level(struct twheel *tw, struct timers_need *need)
 	struct wheel_slot *slots;
 
 	lockdep_assert_held(&tw->grow);
-	/* Somebody else has added the last one. */
+	/* Another thread has added the last one. */
 	if (w->nr_levels == w->max_levels)
 		return 0;
 	slots = wheel_level_alloc(w);
@@ -184,11 +184,11 @@ static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
 
 /**
  * memory_set_up() - take all the memory that words and their timers will need
- * @ts: the timers; nobody else knows them yet
- * @user: who pays
+ * @ts: the timers; not yet visible to other threads
+ * @user: the wheel's user
  *
- * A look can't wait for memory.  So the lowest levels are there from the start as
- * well; what is further off than they reach is looked at on the way.
+ * The softirq pass can't wait for memory, so the lowest levels are allocated here as well.
+ * Timers beyond their reach go round the last one.
  *
  * Return: 0; -ENOMEM, -EDQUOT, -EINTR: then memory_free() gives back what there is.
  * Sleeps.
@@ -220,8 +220,8 @@ TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user)
 
 /**
  * memory_free() - give all memory of timers back
- * @ts: the timers; nobody else knows them any more
- * @user: who has paid
+ * @ts: the timers; no longer visible to other threads
+ * @user: the wheel's user
  *
  * Sleeps.
  */

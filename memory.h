@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory: how a wheel gets more of it, and who is charged for that.
+ * Memory: growth of a wheel, and its charging.
  */
 #ifndef TWHEEL_MEMORY_H
 #define TWHEEL_MEMORY_H

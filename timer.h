@@ -71,8 +71,7 @@ struct timer {
  * @now: the time that the owner has passed in last, ns
  * @turned: the wheel's tick at the time that the owner has passed in last.  The wheel
  *	itself may be behind that, by what is due and was not found yet
- * @news: events have come into the due queue; for the owner to wake who waits for them,
- *	and to clear it
+ * @news: events were queued and no waiter was woken for them; set here, cleared by the owner
  * @settable: the clock may be set; written by the owner after timers_setup()
  * @word: the pages of words, WORDS_PER_PAGE to each; NULL: timers have none
  * @fresh: ids from here on are the pool's when they are free; those below are
@@ -138,8 +137,8 @@ struct timers_need {
 };
 
 /*
- * An id that somebody outside has named, after it was compared with the capacity: no
- * processor speculates beyond the wheel's own memory with it.
+ * An untrusted id, after it was compared with the capacity: no processor speculates beyond the
+ * wheel's own memory with it.
  */
 static inline u32 known_id(const struct timers *ts, u32 id)
 {
@@ -428,8 +427,8 @@ static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 }
 
 /*
- * Does a timer need a level that is not there yet: now, for a later period, or when its clock is
- * set back?  Levels are added before it is armed, because later nobody can wait for memory.
+ * Does a timer need a level that is missing: now, for a later period, or when its clock is set
+ * back?  Levels are added before it is armed, because the softirq pass can't wait for memory.
  */
 static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
 				 u64 interval, unsigned int slack, u64 now)

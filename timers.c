@@ -3,19 +3,18 @@
  * The timers of a wheel: what the calls do.  timer.h says what a timer is.
  *
  * A read claims events, copies them, and then commits them or puts them back,
- * with the lock dropped in between, because a copy may fault and sleep.  A claim lasts
- * as long as nobody touches the timer: an arm or a cancel of a claimed timer takes
- * effect at once, and commit and put back then leave it alone.  So no event is lost to
- * a fault, and none that was cancelled is put back.
+ * with the lock dropped in between, because a copy may fault and sleep.  An arm or a
+ * cancel of a claimed timer takes effect at once and ends the claim; commit and put back
+ * then leave the timer alone.  So no event is lost to a fault, and none that was cancelled is
+ * put back.
  *
  * Words are exchanged without the lock (words.c), so an arm or a cancel of a timer with a word
  * has two halves: the first checks, and returns -EAGAIN with a need for a word; the second,
  * after words_exchange(), files the timer by what the word holds.  A commit has timers_held(),
  * words_take() and timers_commit().  These sequences exclude each other.
  *
- * Free ids: an arm may leave it to the kernel to choose one.  It takes that from the
- * pool; if the pool is empty, from the ids below @fresh, downwards, so that it comes to
- * those last which a daemon uses that numbers its own timers from 0.
+ * Free ids: an arm with TWHEEL_ID_ANY takes an id from the pool or, if the pool is empty, from
+ * the ids below @fresh, downwards: a daemon that numbers its own timers does so from 0.
  */
 #include "filing.h"
 #include "timers.h"
@@ -188,7 +187,7 @@ TWHEEL_PART int timers_check_any_arm(const struct timers *ts, const struct twhee
 /**
  * timers_check_cancel() - is this a sensible cancel?
  * @ts: the timers
- * @op: from a stranger
+ * @op: untrusted
  *
  * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
  */
@@ -348,8 +347,8 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
 }
 
 /*
- * Tell about a timer; of one that is not armed only who it is.  Its word is read
- * once, so that all of it is true at the same time.  Returns whether it is armed.
+ * Fill in a record; for a timer that is not armed only id, generation and state.  The word is read
+ * once, so that all fields are of one moment.  Returns whether the timer is armed.
  */
 static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
 {
@@ -570,8 +569,8 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
  * @ts: the timers
  * @now: ns
  *
- * A timer whose tick has come by @now is expired from here on for all who ask, also
- * if timers_advance() has yet to find it.
+ * From here on every call reports a timer whose tick has come by @now as expired, even before
+ * timers_advance() finds it.
  */
 TWHEEL_PART void timers_turn(struct timers *ts, u64 now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The timers of a wheel: what an id means to those who call.  Arm, cancel, ask,
- * list, free ids, and the way of an event from the wheel to its reader.
+ * The timers of a wheel, by id: arm, cancel, get, list, free ids, and the way of an event
+ * from the wheel to its reader.
  *
  * Knows the wheel, the words and the structs of the ABI, but no device and no
  * clock: the owner passes the time in.  Like wheel.h it has no locks of its own.
@@ -45,7 +45,7 @@ TWHEEL_PART void timers_turn(struct timers *ts, u64 now);
 /**
  * timers_check_arm() - is this a sensible arm?
  * @ts: the timers
- * @op: from a stranger
+ * @op: untrusted
  *
  * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
  */

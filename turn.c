@@ -3,8 +3,8 @@
  * Turning a wheel: by softirq, and by callers.
  *
  * Softirq turns a wheel when its next tick comes, while fewer than ENOUGH_QUEUED events are
- * queued.  With more the reader was woken long ago, and read() and poll() turn the wheel, in
- * steps of the same bound, in their own time.
+ * queued.  With more queued, the reader has been woken already, and read() and poll() turn the
+ * wheel in process context, in steps of the same bound.
  *
  * A wheel's time is that of its clock, in the time namespace in which it was opened.  The
  * clock is read under the wheel's lock, so time does not go back from one holder to the next
@@ -57,7 +57,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 
 	if (timers_expired(&tw->timers) >= ENOUGH_QUEUED)
 		return KTIME_MAX;
-	/* Work that is due now waits by the clock that nobody sets. */
+	/* Work that is due now waits by a clock that can't be set. */
 	if (next <= now || timers_heavy(&tw->timers)) {
 		*clock = TWHEEL_MONOTONIC;
 		return ktime_get_ns();

@@ -2,14 +2,12 @@
 /*
  * /dev/twheel: timers for daemons that hold a million of them.
  *
- * Each open file is a wheel: ioctls arm and cancel its timers, and what comes due waits for
- * read() and poll().  What a timer is and how the wheel turns is in timer.h and wheel.c, who pays
- * in users.c, whose time it takes in expiry.c.  What strangers pass in is looked at in ioctls.c and
- * events.c; here a wheel is opened, mapped and closed.
+ * Each open file is a wheel: ioctls arm and cancel its timers, and events wait for read() and
+ * poll().  timer.h has the timer, wheel.c the wheel, users.c the accounting, expiry.c the CPU time.
+ * ioctls.c and events.c check what programs pass in; this file opens, maps and closes a wheel.
  *
- * Shared memory.  What is mapped stays as it is until the wheel is closed: setup takes
- * its pages, and they are the kernel's and the daemon's at once.  What the daemon may
- * write there is read in words.c, and nowhere else.
+ * Shared memory: setup allocates the pages of the words, and they stay until the wheel is closed.
+ * Only words.c reads what the daemon writes there.
  *
  * Locks: twheel.exchange, then twheel.grow, then twheel.lock, then what expiry.c takes.
  */

@@ -35,8 +35,8 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @grow: only one adds memory, sets up or takes over; taken before @lock
  * @used: the wheel has memory or was set up, and is @user's for good; changes under
  *	@grow
- * @user: who pays; NULL until somebody tries to use the wheel; changes under @grow and
- *	@lock, until @used
+ * @user: the wheel's user; NULL before the first use; changes under @grow and @lock, until
+ *	@used
  * @clock: the wheel's; changes under @grow and @lock, before there are timers
  * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
  * @number: of this wheel, of all that were opened; constant

@@ -24,7 +24,7 @@ static unsigned long max_user_timers;
 module_param(max_user_timers, ulong, 0644);
 MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together (0: what fits into 1/16 of memory)");
 
-/* Protects who is a user, and @wheels of each.  A raw lock, so that no task preempts its holder. */
+/* Protects @users, and @wheels of each.  A raw lock, so that no task preempts its holder. */
 static DEFINE_RAW_SPINLOCK(users_lock);
 /* All users that have a wheel, by uid; @users_lock. */
 static DEFINE_HASHTABLE(users, 8);
@@ -148,7 +148,7 @@ TWHEEL_PART void user_put(struct twheel_user *user)
 
 /*
  * Charge a user for a chunk of timers: 0 or -EDQUOT.  The chunk that reaches the limit may exceed
- * it: a limit means as many timers whatever the size of a page.
+ * it, so a limit means the same number of timers with every size of pages.
  */
 TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Users: who pays for wheels, timers and the time of expiry.
+ * Users: accounting of wheels, timers and the time of expiry.
  *
  * A wheel belongs to the user who first uses it, because descriptors are passed on:
  * what opened it may be a broker.  Until then there is nothing to count but the memory of
@@ -21,7 +21,7 @@ struct expiry_share;
  * struct twheel_user - what one user holds, over all their wheels
  * @node: among all users; protected by users_lock
  * @wheels: how many; protected by users_lock
- * @uid: who that is; constant
+ * @uid: the user's; constant
  * @timers: for how many there is memory
  * @shares: of each CPU (expiry.c); constant
  */

@@ -455,7 +455,7 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 	if (!l || slot->filed <= WHEEL_STEP)
 		return slot->soonest;
 	earliest = (((number - 1) << w->bits) + 1) << w->level[l - 1].shift;
-	/* The owner may take a tick to notice, and another to find somebody. */
+	/* One tick until the owner calls, one to find the timers, one for rounding. */
 	lead = slot->filed * w->cost / WHEEL_COST_ONE + 3;
 	soonest = slot->soonest > lead ? slot->soonest - lead : 0;
 	return min(slot->soonest, max(earliest, soonest));
@@ -859,7 +859,7 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 
 	if (l && number && level->slot[number & w->mask].filed > WHEEL_STEP)
 		count_again(w, &level->slot[number & w->mask]);
-	/* A cancel leaves next too early, which is seen here. */
+	/* After a cancel @next may be too early. */
 	if (!number || (slot_opens(w, l, number) != next && !only_passed(w, level, number, next))) {
 		level->next = level_next(w, l);
 		if (level->next > next)

@@ -26,8 +26,8 @@
 #endif
 
 /*
- * What outlives a call is charged to the caller's cgroup, and when that is at its
- * limit the call fails: nobody is killed for it.
+ * Memory that outlives a call is charged to the caller's cgroup.  At its limit the call fails and
+ * no process is killed.
  */
 #define GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define WHEEL_GFP	(GFP_CHARGED | __GFP_ZERO)
@@ -55,7 +55,7 @@
 /* Timers that a step may handle; a slot with more is brought down early. */
 #define WHEEL_STEP		64U
 
-/* A chunk is as many timers as have their nodes on a page: 256 where it has 4 KiB. */
+/* Timers in a chunk: their nodes fill a page, so 256 with pages of 4 KiB. */
 #define WHEEL_CHUNK_SHIFT	(PAGE_SHIFT - 4)
 #define WHEEL_CHUNK_TIMERS	((u32)BIT(WHEEL_CHUNK_SHIFT))
 

@@ -66,7 +66,7 @@ static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
 	} else if (deadline <= ts->now && tick_passed(ts, deadline, timer_of(ts, id)->slack)) {
-		/* That is due as well: who asks for events is not to wait for another tick. */
+		/* Due as well: do not make the reader wait for another tick. */
 		timer_of(ts, id)->deadline = deadline;
 		timer_due(ts, id, ts->now);
 		word_promise(ts, id, word);
