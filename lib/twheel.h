@@ -54,6 +54,11 @@ extern "C" {
  * from twheel_now() and not from clock_gettime().  A process that enters another time namespace
  * calls twheel_open() again, with TWHEEL_OPEN_FD.
  *
+ * Sandboxes: twheel_open() makes the system calls openat, fcntl, ioctl and mmap, and for a fallback
+ * timerfd_create and mmap.  Other functions make ioctl, read, ppoll and futex, for a fallback
+ * timerfd_settime, ppoll and futex; twheel_close() makes close and munmap.  Calls of the C library
+ * for memory and clocks come on top.
+ *
  * Quotas: a wheel is charged to the user who first uses it, and twheel_open() is a use.  EDQUOT
  * means that this user's limit on wheels or timers is reached.  In a user namespace not made by
  * root, the user is the creator of the outermost one.
