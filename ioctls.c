@@ -53,26 +53,26 @@ static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now,
 static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsigned int nr)
 {
 	struct timers *ts = &tw->timers;
-	bool words = READ_ONCE(ts->word);
 	struct timers_need need = {};
+	bool words = false;
 	unsigned int i = 0;
 	u64 now;
 	int ret;
 
-	if (words && mutex_lock_killable(&tw->exchange)) {
-		ops[0].result = -EINTR;
-		return 1;
-	}
 	while (i < nr) {
-		now = twheel_begin(tw);
-		if (unlikely(ts->word && !words)) {
-			/* A setup came in between. */
-			twheel_end(tw, now);
-			return i + twheel_do_ops(tw, &ops[i], nr - i);
+		if (READ_ONCE(ts->word) && !words) {
+			if (mutex_lock_killable(&tw->exchange)) {
+				ops[i].result = -EINTR;
+				return i + 1;
+			}
+			words = true;
 		}
+		now = twheel_begin(tw);
 		timers_prefetch_first(ts, &ops[i], nr - i);
 		need.what = TIMERS_NEED_RETRY;
-		for (need.handled = 0; i < nr && need.handled < WHEEL_STEP; i++) {
+		/* If a setup came in between: once more. */
+		need.handled = ts->word && !words ? WHEEL_STEP : 0;
+		for (; i < nr && need.handled < WHEEL_STEP; i++) {
 			timers_prefetch_later(ts, &ops[i], nr - i);
 			need.handled++;
 			ret = twheel_do_op(ts, &ops[i], now, &need);

@@ -62,10 +62,6 @@ extern "C" {
  * Quotas: a wheel is charged to the user who first uses it, and twheel_open() is a use.  EDQUOT
  * means that this user's limit on wheels or timers is reached.  In a user namespace not made by
  * root, the user is the creator of the outermost one.
- *
- * System calls, for a sandbox: with a device openat, ioctl, mmap, munmap, fcntl, read, ppoll,
- * futex, close, clock_gettime; a fallback needs timerfd_create, timerfd_settime, mmap, munmap,
- * ppoll, futex, close and clock_gettime.
  */
 
 struct twheel;
