@@ -212,7 +212,7 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		nr = twheel_claim(tw, events, want, &claim, &more);
 		told = twheel_tell(tw, events, nr, claim, to, at_once, &fault);
 		done += told;
-		/* Another call has its turn: it may need this CPU to end it. */
+		/* Do not retry while a call has its turn: its task may need this CPU. */
 		if (at_once && nr && !told)
 			steps = 0;
 		if (fault)

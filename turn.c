@@ -152,6 +152,7 @@ TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int bu
 	u64 now = twheel_now(tw);
 	unsigned int done = timers_advance(&tw->timers, now, budget);
 
+	/* expiry.c took the lock. */
 	tw->handled = 0;
 	twheel_handled(tw, done);
 	*news = twheel_take_news(tw);

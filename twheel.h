@@ -77,7 +77,7 @@ static inline void twheel_lock(struct twheel *tw)
 	tw->handled = 0;
 }
 
-/* Each part of a hold says how many timers it has handled: together no more than a step. */
+/* Check that the parts of a hold handle at most a step of timers together. */
 static inline void twheel_handled(struct twheel *tw, unsigned int nr)
 {
 	lockdep_assert_held(&tw->lock);

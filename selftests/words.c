@@ -148,19 +148,9 @@ TEST_F(words, can_not_be_pinned)
 /* A store may arm or cancel a timer at any time, so the kernel does not know which ids are free. */
 TEST_F(words, leave_no_id_to_the_kernel)
 {
-	struct twheel_setup s = {
-		.flags = TWHEEL_SETUP_WORDS, .capacity = CAPACITY,
-	};
 	struct twheel_op op = { .deadline = 1, .id = TWHEEL_ID_ANY };
-	int fd = wheel_open(O_NONBLOCK);
 
 	EXPECT_EQ(-EOPNOTSUPP, wheel_arm(self->s.fd, &op));
-	/* Nor those that have no word. */
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_up(fd, &s));
-	op = (struct twheel_op){ .deadline = 1, .id = TWHEEL_ID_ANY };
-	EXPECT_EQ(-EOPNOTSUPP, wheel_arm(fd, &op));
-	close(fd);
 }
 
 TEST_F(words, cost_no_memory_when_not_mapped)
