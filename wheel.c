@@ -175,7 +175,7 @@ TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w)
 TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory)
 {
 	w->node = directory;
-	w->owner = directory + max_chunks(w) * sizeof(*w->node);
+	w->owner = (void *)(w->node + max_chunks(w));
 	w->ids = w->capacity;
 	w->memory += directory_bytes(w);
 }

@@ -79,7 +79,7 @@ static int words_ready(void)
 	return twheel_fd(wheel);
 }
 
-static uint32_t words_take(uint32_t *ids, uint32_t nr, uint64_t now)
+static uint32_t take_words(uint32_t *ids, uint32_t nr, uint64_t now)
 {
 	int got = twheel_take(wheel, events, nr < TAKE_MAX ? nr : TAKE_MAX);
 
@@ -99,6 +99,6 @@ const struct peer peer_words = {
 	.extend	= words_extend,
 	.cancel	= words_cancel,
 	.ready	= words_ready,
-	.take	= words_take,
+	.take	= take_words,
 	.close	= words_close,
 };
