@@ -498,7 +498,7 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.delivered	= ts->delivered,
 		.overruns	= ts->overruns,
 		.interrupts	= tw->interrupts,
-		.memory		= sizeof(*tw) + ts->wheel.memory + words_memory(ts),
+		.memory		= sizeof(*tw) + timers_memory(ts),
 		.next		= timers_bound(ts, twheel_now(tw)),
 		.max_late	= ts->max_late,
 	};

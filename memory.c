@@ -228,6 +228,5 @@ TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user)
 TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
-	words_destroy(ts);
-	wheel_destroy(&ts->wheel);
+	timers_destroy(ts);
 }

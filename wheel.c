@@ -39,8 +39,11 @@
  * whatever else is due, so it delays nobody.  Timers come due in order of
  * their ticks, except those of a heavy slot that was late itself.
  *
- * Moving a timer later only stores the new tick: the timer is filed again when
- * its old slot is opened.
+ * Slots hold entries by value, {id, tick}, in chains of blocks from a pool.  An entry is a
+ * timer's own if its tick is the one that the timer is filed by; all others are stale, and are
+ * dropped where they are met.  So to move a timer later, or to cancel it, is a store, and to move
+ * it earlier adds an entry.  The cascade streams entries and reads no timer.  When an entry is
+ * due, the timer's owner is asked whether the timer is.
  */
 #ifdef __KERNEL__
 #include <linux/bitops.h>
@@ -56,14 +59,20 @@
 #include "filing.h"
 #include "trace.h"
 
-static_assert(sizeof(struct wheel_node) == 16);
-static_assert(sizeof(struct wheel_slot) == 64);
-static_assert(WHEEL_LISTS <= 1 << LIST_PLACE_SHIFT);
-static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT));
-static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
-static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
-static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct wheel_node) == PAGE_SIZE);
-static_assert(WHEEL_CHUNK_TIMERS == 2 * WHEEL_OWNER_TIMERS);
+static_assert(sizeof(struct timer) == 32);
+static_assert(sizeof(struct wheel_slot) == 16);
+static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct timer) == PAGE_SIZE);
+static_assert(WHEEL_MAX_CAPACITY <= 1 << (64 - WHEEL_TICK_BITS));
+static_assert(WHEEL_MAX_CAPACITY < LINK_ID);
+static_assert(!(LINK_HIGH & (LINK_SPARE | LINK_WHERE(7))) && 2 * LINK_ID_BITS <= LINK_HIGH_SHIFT);
+
+/*
+ * Stale entries that are brought along in a slot, instead of the slot of a level: it is emptied
+ * like that, behind all others.
+ */
+#define WHEEL_SIFT	WHEEL_MAX_LEVELS
+
+#define BLOCKS_PER_PAGE	((u32)(PAGE_SIZE / sizeof(u64) / WHEEL_BLOCK))
 
 /* Memory */
 
@@ -87,9 +96,23 @@ static u32 max_chunks(const struct wheel *w)
 	return DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS);
 }
 
+/* Blocks that hold this many entries, however these are spread over the slots. */
+static u64 blocks_for(const struct wheel *w, u64 entries)
+{
+	u64 slots = w->max_levels * ring_size(w) + 1;
+
+	return entries <= slots ? entries : slots + DIV_ROUND_UP(entries - slots, WHEEL_BLOCK - 1);
+}
+
+/* Half of the entries of as many timers may be stale, and some more: see wheel_stale(). */
+static u32 max_pages(const struct wheel *w)
+{
+	return DIV_ROUND_UP(blocks_for(w, 2ULL * w->capacity + 2 * WHEEL_STEP), BLOCKS_PER_PAGE);
+}
+
 static size_t directory_bytes(const struct wheel *w)
 {
-	return max_chunks(w) * (sizeof(*w->node) + 2 * sizeof(*w->owner));
+	return max_chunks(w) * sizeof(*w->timer) + max_pages(w) * sizeof(*w->pool);
 }
 
 /**
@@ -109,22 +132,23 @@ TWHEEL_PART void *wheel_array_alloc(size_t bytes)
  * wheel_init() - make an empty wheel that holds no memory
  * @w: the wheel
  * @capacity: number of ids, 1 to WHEEL_MAX_CAPACITY
- * @levels: most levels, up to WHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits
- *	need
+ * @levels: most levels, up to WHEEL_MAX_LEVELS; 0: as many as reach the horizon
  * @slots: of a level, 1 to WHEEL_MAX_SLOTS; rounded up to a power of two, and
  *	to at least 4
  * @cost: ticks in which one timer is brought down, times WHEEL_COST_ONE; at least 1
  * @now: the tick it starts from
+ * @look: asked when timers are due
  */
 TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-			    unsigned int slots, u64 cost, u64 now)
+			    unsigned int slots, u64 cost, u64 now, wheel_look *look)
 {
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
 	w->bits = ilog2(roundup_pow_of_two(max(slots, WHEEL_MIN_SLOTS)));
 	w->mask = (2U << w->bits) - 1;
-	w->max_levels = DIV_ROUND_UP(64, w->bits);
+	w->max_levels = DIV_ROUND_UP(WHEEL_TICK_BITS - 2, w->bits);
 	w->max_levels = min(w->max_levels, levels ? levels : WHEEL_MAX_LEVELS);
+	w->look = look;
 	w->cost = cost;
 	w->at = now;
 	w->end[0] = WHEEL_NEVER;
@@ -142,19 +166,22 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
 {
 	unsigned int i;
 
-	for (i = 0; w->node && i < max_chunks(w); i++) {
-		wheel_chunk_free((struct wheel_chunk){
-			w->node[i], { w->owner[2 * i], w->owner[2 * i + 1] }
-		});
+	for (i = 0; w->timer && i < max_chunks(w); i++) {
+		if (w->timer[i])
+			free_pages_exact(w->timer[i], PAGE_SIZE);
 		cond_resched();
 	}
-	kvfree(w->node);
+	for (i = 0; i < w->nr_pages; i++) {
+		free_pages_exact(w->pool[i], PAGE_SIZE);
+		cond_resched();
+	}
+	kvfree(w->timer);
 	for (i = 0; i < w->nr_levels; i++)
 		kvfree(w->level[i].slot);
 }
 
 /**
- * wheel_directory_alloc() - room for all chunks
+ * wheel_directory_alloc() - room for the addresses of all pages
  * @w: the wheel it is for
  *
  * Its size follows from the capacity, so it is never copied to grow.
@@ -174,58 +201,42 @@ TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w)
  */
 TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory)
 {
-	w->node = directory;
-	w->owner = (void *)(w->node + max_chunks(w));
+	w->timer = directory;
+	w->pool = (void *)(w->timer + max_chunks(w));
 	w->ids = w->capacity;
 	w->memory += directory_bytes(w);
-}
-
-/**
- * wheel_chunk_alloc() - memory for timers that are in no list
- *
- * Return: the chunk, for wheel_add_chunk() or wheel_chunk_free(); without nodes, if
- * there is no memory.  Sleeps.
- */
-TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void)
-{
-	struct wheel_chunk chunk = {
-		.node		= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
-		.owner[0]	= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
-		.owner[1]	= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
-	};
-
-	if (!chunk.node || !chunk.owner[0] || !chunk.owner[1]) {
-		wheel_chunk_free(chunk);
-		return (struct wheel_chunk){};
-	}
-	for (unsigned int i = 0; i < WHEEL_CHUNK_TIMERS; i++)
-		chunk.node[i].prev = PREV_OUT;
-	return chunk;
-}
-
-/* Free a chunk, or none. */
-TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk)
-{
-	if (chunk.node)
-		free_pages_exact(chunk.node, PAGE_SIZE);
-	for (int i = 0; i < 2; i++)
-		if (chunk.owner[i])
-			free_pages_exact(chunk.owner[i], PAGE_SIZE);
 }
 
 /**
  * wheel_add_chunk() - give a wheel the memory for an id and its neighbours
  * @w: a wheel with a directory
  * @id: one that has no memory yet
- * @chunk: from wheel_chunk_alloc(); the wheel owns it from now on
+ * @page: of zeroes; the wheel owns it from now on
  */
-TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk)
+TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, void *page)
 {
-	w->owner[id / WHEEL_OWNER_TIMERS & ~1U] = chunk.owner[0];
-	w->owner[id / WHEEL_OWNER_TIMERS | 1] = chunk.owner[1];
-	w->node[id >> WHEEL_CHUNK_SHIFT] = chunk.node;
+	w->timer[id >> WHEEL_CHUNK_SHIFT] = page;
 	w->nr_chunks++;
-	w->memory += WHEEL_CHUNK_BYTES;
+	w->memory += PAGE_SIZE;
+}
+
+/**
+ * wheel_add_blocks() - give a wheel room for more entries
+ * @w: a wheel with a directory
+ * @page: the wheel owns it from now on
+ */
+TWHEEL_PART void wheel_add_blocks(struct wheel *w, void *page)
+{
+	u32 word = w->nr_pages << POOL_SHIFT, slots = w->max_levels * ring_size(w) + 1, blocks;
+
+	w->pool[w->nr_pages++] = page;
+	w->memory += PAGE_SIZE;
+	for (u32 i = 0; i < BLOCKS_PER_PAGE; i++, word += WHEEL_BLOCK) {
+		*pool_word(w, word) = w->free;
+		w->free = word + 1;
+	}
+	blocks = w->nr_pages * BLOCKS_PER_PAGE;
+	w->room = blocks <= slots ? blocks : slots + (blocks - slots) * (WHEEL_BLOCK - 1);
 }
 
 /**
@@ -238,10 +249,8 @@ TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 {
 	struct wheel_slot *slots = wheel_array_alloc(level_bytes(w));
 
-	for (unsigned int i = 0; slots && i < ring_size(w); i++) {
+	for (unsigned int i = 0; slots && i < ring_size(w); i++)
 		slots[i].soonest = WHEEL_NEVER;
-		memset(slots[i].head, 0xff, sizeof(slots[i].head));
-	}
 	return slots;
 }
 
@@ -290,101 +299,150 @@ TWHEEL_PART void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 	w->memory += level_bytes(w);
 }
 
-/* Lists */
+/* Slots */
 
-static bool slot_empty(const struct wheel_slot *slot)
+/* The slot of a level that is open, or what is sifted. */
+static struct wheel_slot *open_slot_of(struct wheel *w, unsigned int l)
 {
-	u32 all = WHEEL_NIL;
-
-	for (unsigned int i = 0; i < WHEEL_LISTS; i++)
-		all &= slot->head[i];
-	return all == WHEEL_NIL;
+	if (l == WHEEL_SIFT)
+		return &w->sift;
+	return &w->level[l].slot[w->level[l].hand & w->mask];
 }
 
-/* A slot has lost its last timer. */
-static void slot_close(struct wheel *w, unsigned int l, u32 place)
+/* The tick of an entry. */
+static u64 entry_tick(const struct wheel_slot *slot, u64 entry)
+{
+	return slot->soonest + ((entry - slot->soonest) & WHEEL_TICK_MASK);
+}
+
+/* A slot has lost its last entry. */
+static void slot_close(struct wheel *w, unsigned int l, u64 number)
 {
 	struct wheel_level *level = &w->level[l];
 
-	level->slot[place].soonest = WHEEL_NEVER;
-	level->slot[place].filed = 0;
-	__clear_bit(place, level->map);
+	level->slot[number & w->mask].soonest = WHEEL_NEVER;
+	__clear_bit(number & w->mask, level->map);
 	if (!--level->used)
 		level->next = WHEEL_NEVER;
-	if ((level->hand & w->mask) == place) {
+	if (level->hand == number) {
 		w->open &= ~BIT(l);
 		w->heavy &= ~BIT(l);
 	}
 }
 
-/* The first timer of a slot's list is gone; perhaps it was the only one. */
-TWHEEL_PART noinline void wheel_slot_unlink(struct wheel *w, u32 name, u32 next)
+/* Add a block to a slot whose blocks are full; returns the first word for entries. */
+TWHEEL_PART noinline u32 wheel_add_block(struct wheel *w, struct wheel_slot *slot)
 {
-	unsigned int l = name >> LIST_LEVEL_SHIFT;
-	u32 place = (name >> LIST_PLACE_SHIFT) & w->mask;
-	struct wheel_slot *slot = &w->level[l].slot[place];
+	u32 word = w->free - 1;
+	u64 *header = pool_word(w, word);
 
-	slot->head[name % WHEEL_LISTS] = next;
-	if (next == WHEEL_NIL && slot_empty(slot))
-		slot_close(w, l, place);
+	w->free = *header;
+	*header = slot->tail;
+	return word + 1;
 }
 
-/* Take a timer out of the due queue or the pool. */
-static void unlink_queued(struct wheel *w, struct wheel_node *node)
+/* Take up to @nr entries from the end of a slot, all from one block; returns how many. */
+static unsigned int slot_pop(struct wheel *w, struct wheel_slot *slot, u64 *entries,
+			     unsigned int nr)
 {
-	struct wheel_queue *queue = wheel_queue(w, wheel_where(node));
-	u32 next = node->next;
-	u32 prev = node->prev & PREV_HEAD ? WHEEL_NIL : node->prev & PREV_ID;
+	u32 word = (slot->tail - 1) & ~(WHEEL_BLOCK - 1);
+	unsigned int in = slot->tail - 1 - word;
+	u64 *header = pool_word(w, word);
 
-	if (next == WHEEL_NIL)
-		queue->tail = prev;
-	else
-		wheel_node(w, next)->prev = node->prev;
-	if (prev == WHEEL_NIL)
-		queue->head = next;
-	else
-		wheel_node(w, prev)->next = next;
-	node->prev = PREV_OUT;
-	queue->count--;
+	nr = min(nr, in);
+	memcpy(entries, header + 1 + in - nr, nr * sizeof(*entries));
+	slot->count -= nr;
+	slot->tail -= nr;
+	w->entries -= nr;
+	if (nr == in) {
+		slot->tail = *header;
+		if (slot->tail)
+			prefetch(pool_word(w, slot->tail - WHEEL_BLOCK));
+		*header = w->free;
+		w->free = word + 1;
+	}
+	return nr;
+}
+
+/* Queues */
+
+static u64 queue_link(enum wheel_where where, u32 prev, u32 next)
+{
+	return LINK_WHERE(where) | (u64)(prev & LINK_ID) << LINK_ID_BITS | (next & LINK_ID);
+}
+
+static u32 link_next(u64 link)
+{
+	u32 next = link & LINK_ID;
+
+	return next == LINK_ID ? WHEEL_NIL : next;
+}
+
+static u32 link_prev(u64 link)
+{
+	return link_next(link >> LINK_ID_BITS);
+}
+
+static void set_next(struct wheel *w, u32 id, u32 next)
+{
+	u64 *link = &wheel_timer(w, id)->link;
+
+	*link = (*link & ~(u64)LINK_ID) | (next & LINK_ID);
+}
+
+static void set_prev(struct wheel *w, u32 id, u32 prev)
+{
+	u64 *link = &wheel_timer(w, id)->link;
+
+	*link = (*link & ~((u64)LINK_ID << LINK_ID_BITS)) | (u64)(prev & LINK_ID) << LINK_ID_BITS;
+}
+
+/* Where a timer is that leaves the slots or a queue, and has an entry that may be its own again. */
+static u64 kept_link(const struct timer *t)
+{
+	u64 link = t->link;
+
+	if (link & LINK_WHERE(WHEEL_FILED))
+		return link | LINK_KEPT;
+	if (wheel_where(t) != WHEEL_POOL || !(link & LINK_SPARE))
+		return 0;
+	return LINK_WHERE(WHEEL_KEPT) | pool_tick(t);
 }
 
 /**
- * wheel_unlink() - take a timer out of the list that it is in
+ * wheel_unlink() - a timer is not to come due, or is out of its queue
  * @w: the wheel
- * @id: a timer that is filed, due or in the pool
+ * @id: the timer
  */
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 {
-	struct wheel_node *node = wheel_node(w, id);
+	struct timer *t = wheel_timer(w, id);
+	enum wheel_where where = wheel_where(t);
+	u64 link = t->link;
 
-	if (likely(wheel_where(node) == WHEEL_FILED))
-		wheel_unlink_filed(w, node);
-	else
-		unlink_queued(w, node);
-}
+	t->link = kept_link(t);
+	w->filed -= where == WHEEL_FILED;
+	w->taken -= where == WHEEL_TAKEN;
+	if (where == WHEEL_DUE || where == WHEEL_POOL) {
+		struct wheel_queue *queue = wheel_queue(w, where);
+		u32 next = link_next(link), prev = link_prev(link);
 
-/* Put a timer at the end of the due queue or the pool. */
-static void queue_append(struct wheel *w, struct wheel_queue *queue, u32 id,
-			 struct wheel_node *node, enum wheel_where where)
-{
-	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
-
-	node->next = WHEEL_NIL;
-	if (likely(queue->tail != WHEEL_NIL)) {
-		node->prev = kind | queue->tail;
-		wheel_node(w, queue->tail)->next = id;
-	} else {
-		node->prev = PREV_HEAD | kind;
-		queue->head = id;
+		queue->count--;
+		if (next == WHEEL_NIL)
+			queue->tail = prev;
+		else
+			set_prev(w, next, prev);
+		if (prev == WHEEL_NIL)
+			queue->head = next;
+		else
+			set_next(w, prev, next);
 	}
-	queue->tail = id;
-	queue->count++;
 }
 
 /**
  * wheel_push() - put a timer into the due queue or the pool
  * @w: the wheel
- * @id: a timer that is in no list
+ * @id: a timer that is in neither
  * @where: WHEEL_DUE or WHEEL_POOL
  * @front: before all others, or behind them
  *
@@ -393,17 +451,25 @@ static void queue_append(struct wheel *w, struct wheel_queue *queue, u32 id,
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
 {
 	struct wheel_queue *queue = wheel_queue(w, where);
-	struct wheel_node *node = wheel_node(w, id);
-	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
+	struct timer *t = wheel_timer(w, id);
+	u32 prev = front ? WHEEL_NIL : queue->tail, next = front ? queue->head : WHEEL_NIL;
+	u64 kept = kept_link(t), spare = 0;
 
-	if (!front || queue->head == WHEEL_NIL) {
-		queue_append(w, queue, id, node, where);
-		return;
+	w->filed -= wheel_where(t) == WHEEL_FILED;
+	w->taken -= wheel_where(t) == WHEEL_TAKEN;
+	if (where == WHEEL_POOL && kept) {
+		t->spare = kept;
+		spare = LINK_SPARE | (kept & WHEEL_TICK_MASK) >> 32 << LINK_HIGH_SHIFT;
 	}
-	node->next = queue->head;
-	node->prev = PREV_HEAD | kind;
-	wheel_node(w, queue->head)->prev = kind | id;
-	queue->head = id;
+	t->link = queue_link(where, prev, next) | spare;
+	if (prev == WHEEL_NIL)
+		queue->head = id;
+	else
+		set_next(w, prev, id);
+	if (next == WHEEL_NIL)
+		queue->tail = id;
+	else
+		set_prev(w, next, id);
 	queue->count++;
 }
 
@@ -412,31 +478,32 @@ TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, boo
  * @w: the wheel
  * @ids: where to write which
  * @nr: how many at the most
+ * @mark: left in each, for wheel_mark()
  *
  * Return: how many.
  */
-TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr)
+TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr, u32 mark)
 {
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
 	u32 id = due->head;
 	unsigned int n;
 
 	for (n = 0; n < nr && id != WHEEL_NIL; n++) {
-		struct wheel_node *node = wheel_node(w, id);
+		struct timer *t = wheel_timer(w, id);
 
 		ids[n] = id;
-		prefetch(wheel_owner_part(w, id));
-		id = node->next;
+		id = link_next(t->link);
 		if (id != WHEEL_NIL)
-			prefetch(wheel_node(w, id));
-		node->prev = PREV_OUT;
+			prefetch(wheel_timer(w, id));
+		t->link = LINK_WHERE(WHEEL_TAKEN) | mark;
 	}
+	w->taken += n;
 	due->count -= n;
 	due->head = id;
 	if (id == WHEEL_NIL)
 		due->tail = WHEEL_NIL;
 	else
-		wheel_node(w, id)->prev = PREV_HEAD | WHEEL_DUE << WHEEL_WHERE_SHIFT;
+		set_prev(w, id, WHEEL_NIL);
 	return n;
 }
 
@@ -452,18 +519,18 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 	const struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
 	u64 lead, soonest, earliest;
 
-	if (!l || slot->filed <= WHEEL_STEP)
+	if (!l || slot->count <= WHEEL_STEP)
 		return slot->soonest;
 	earliest = (((number - 1) << w->bits) + 1) << w->level[l - 1].shift;
 	/* One tick until the owner calls, one to find the timers, one for rounding. */
-	lead = slot->filed * w->cost / WHEEL_COST_ONE + 3;
+	lead = slot->count * w->cost / WHEEL_COST_ONE + 3;
 	soonest = slot->soonest > lead ? slot->soonest - lead : 0;
 	return min(slot->soonest, max(earliest, soonest));
 }
 
 /*
- * A timer was filed that changes when its slot has to be opened: the first one, the
- * soonest, or one that may make the slot heavy.
+ * An entry was put that changes when its slot has to be opened: the first one, the soonest, or
+ * one that makes the slot heavy or heavier.
  */
 TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 number, u64 tick)
 {
@@ -471,26 +538,15 @@ TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 n
 	u32 place = number & w->mask;
 	struct wheel_slot *slot = &level->slot[place];
 
-	/* An unlink does not know the slot, so what comes and goes is counted on and on. */
-	if (unlikely(slot->filed / 2 > w->filed))
-		slot->filed = w->filed;
 	slot->soonest = min(slot->soonest, tick);
 	level->used += !__test_and_set_bit(place, level->map);
 	level->next = min(level->next, slot_opens(w, l, number));
 }
 
-/* Not inline, so that the code for all other timers stays short. */
-TWHEEL_PART noinline void wheel_move_earlier(struct wheel *w, u32 id, struct wheel_node *node,
-					     u64 expiry, unsigned int level)
-{
-	wheel_unlink_filed(w, node);
-	wheel_file_timer(w, id, node, expiry, level);
-}
-
 /* As wheel_file_inline(). */
-TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level)
+TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry)
 {
-	wheel_file_inline(w, id, wheel_node(w, id), expiry, level);
+	wheel_file_inline(w, id, wheel_timer(w, id), expiry);
 }
 
 /* Turning */
@@ -579,7 +635,7 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 			return false;
 		w->cascades++;
 		trace_twheel_cascade(w, l, number & w->mask);
-		if (level->slot[number & w->mask].filed > WHEEL_STEP)
+		if (level->slot[number & w->mask].count > WHEEL_STEP)
 			w->heavy |= BIT(l);
 	}
 	set_hand(w, l, number);
@@ -605,26 +661,63 @@ static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
 }
 
 /*
- * Ask the owner of a batch; leaves those in it that are due, in order.  Others
- * are filed again, or let go.
+ * Is an entry that has come out of its slot its timer's own, and is the timer filed?  Either way
+ * the timer is out then.
+ */
+static bool entry_counts(struct wheel *w, u32 id, u64 tick)
+{
+	struct timer *t = wheel_timer(w, id);
+	u64 link = t->link;
+
+	if ((link & ~LINK_KEPT) == (LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK))) {
+		t->link = 0;
+		w->filed -= !(link & LINK_KEPT);
+		return !(link & LINK_KEPT);
+	}
+	if (wheel_where(t) == WHEEL_POOL && pool_tick(t) == (tick & WHEEL_TICK_MASK))
+		t->link &= ~LINK_SPARE;
+	return false;
+}
+
+/* An entry was filed again; if it is its timer's own, so was the timer. */
+static noinline void trace_move(const struct wheel *w, u32 id, u64 tick)
+{
+	if (wheel_timer(w, id)->link == (LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK)))
+		trace_twheel_timer_move(w, id, tick);
+}
+
+/*
+ * Leave in a batch only timers that are due, in order: drop stale entries, and ask the owner of
+ * the others.  What is due later is filed again, or is let go.
  */
 static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 {
-	unsigned int nr = batch->nr;
+	u64 looked[WHEEL_STEP];
+	unsigned int nr = 0;
 
+	for (unsigned int i = 0; i < batch->nr; i++) {
+		if (!entry_counts(w, batch->id[i], batch->expiry[i]))
+			continue;
+		batch->id[nr] = batch->id[i];
+		batch->expiry[nr++] = batch->expiry[i];
+	}
+	batch->nr = nr;
+	if (!nr)
+		return;
+	if (trace_twheel_timer_move_enabled())
+		memcpy(looked, batch->expiry, sizeof(looked));
 	w->look(w, batch);
 	batch->nr = 0;
 	for (unsigned int i = 0; i < nr; i++) {
-		u64 filed, expiry = batch->expiry[i];
+		u64 expiry = batch->expiry[i];
 		u32 id = batch->id[i];
 
-		filed = wheel_node(w, id)->expiry;
 		if (expiry <= w->at) {
 			due_insert(batch, expiry, id);
 		} else if (expiry != WHEEL_NEVER) {
-			wheel_file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
+			wheel_file(w, id, expiry);
 			w->moves++;
-			trace_twheel_timer_move(w, id, filed);
+			trace_twheel_timer_move(w, id, looked[i]);
 		} else {
 			trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
 		}
@@ -632,90 +725,69 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 }
 
 /* Put a batch at the end of the due queue, and begin a new one. */
-static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
+static void due_append(struct wheel *w, struct wheel_batch *batch)
 {
-	const u32 kind = (u32)WHEEL_DUE << WHEEL_WHERE_SHIFT;
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
-	u32 prev = PREV_HEAD, *link = &due->head;
 
-	if (unlikely(w->look) && batch->nr)
+	if (batch->nr)
 		look_at(w, batch);
 	if (!batch->nr)
 		return;
-	if (due->tail != WHEEL_NIL) {
-		prev = due->tail;
-		link = &wheel_node(w, due->tail)->next;
-	}
+	if (due->tail == WHEEL_NIL)
+		due->head = batch->id[0];
+	else
+		set_next(w, due->tail, batch->id[0]);
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		u32 id = batch->id[i];
-		struct wheel_node *node = wheel_node(w, id);
+		u32 id = batch->id[i], next = i + 1 < batch->nr ? batch->id[i + 1] : WHEEL_NIL;
 
-		node->expiry = stamp;
-		node->prev = kind | prev;
-		trace_twheel_timer_expire(w, id, stamp, 0, stamp);
-		prev = id;
-		*link = id;
-		link = &node->next;
+		wheel_timer(w, id)->link = queue_link(WHEEL_DUE, due->tail, next);
+		due->tail = id;
 	}
-	*link = WHEEL_NIL;
-	due->tail = prev;
 	due->count += batch->nr;
 	batch->nr = 0;
 }
 
 /*
- * Take timers out of the open slot of a level, from each list in turn: those
- * that are due go to the batch, the others are filed again.  If there is an owner to ask, all
- * of them go to the batch.
+ * Take entries out of the open slot of a level: those that are due go to the batch, the others
+ * are filed again.  If timers are to be looked at, or many entries are stale, all of them go to
+ * the batch.
  * Returns how many.
  */
 static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_batch *due,
 			       unsigned int budget)
 {
-	u32 place = w->level[l].hand & w->mask;
-	struct wheel_slot *slot = &w->level[l].slot[place];
-	unsigned int list, n;
+	struct wheel_slot *slot = open_slot_of(w, l);
+	bool ask = w->look_always || l == WHEEL_SIFT || w->entries - w->filed > w->entries / 5;
+	u64 entries[WHEEL_BLOCK - 1];
+	unsigned int done, nr;
 
-	budget = min3(budget, WHEEL_STEP - due->nr, slot->filed);
-	for (n = 0, list = 0; n < budget; list = (list + 1) % WHEEL_LISTS) {
-		u32 id = slot->head[list];
-		struct wheel_node *node;
-		u64 expiry;
+	budget = min3(budget, WHEEL_STEP - due->nr, slot->count);
+	for (done = 0; done < budget; done += nr) {
+		nr = slot_pop(w, slot, entries, budget - done);
+		for (unsigned int i = nr; i-- > 0;) {
+			u64 tick = entry_tick(slot, entries[i]);
+			u32 id = entry_id(entries[i]);
 
-		if (id == WHEEL_NIL) {
-			if (slot_empty(slot))
-				break;
-			continue;
-		}
-		node = wheel_node(w, id);
-		slot->head[list] = node->next;
-		if (node->next != WHEEL_NIL)
-			prefetch(wheel_node(w, node->next));
-		n++;
-		expiry = node->expiry;
-		if (unlikely(w->look)) {
-			node->prev = PREV_OUT;
-			due->id[due->nr] = id;
-			due->expiry[due->nr++] = expiry;
-		} else if (expiry > w->at) {
-			wheel_file_timer(w, id, node, expiry, wheel_level(w, expiry));
-			w->moves++;
-			trace_twheel_timer_move(w, id, expiry);
-		} else {
-			due_insert(due, expiry, id);
+			if (ask || tick <= w->at) {
+				prefetchw(wheel_timer(w, id));
+				due_insert(due, tick, id);
+			} else {
+				wheel_put(w, id, tick);
+				w->moves++;
+				if (trace_twheel_timer_move_enabled())
+					trace_move(w, id, tick);
+			}
 		}
 	}
-	w->filed -= n;
-	slot->filed -= n;
-	if (!slot->filed || slot_empty(slot)) {
-		slot_close(w, l, place);
-		return n;
+	if (slot->count)
+		return done;
+	if (l == WHEEL_SIFT) {
+		w->open &= ~BIT(l);
+		w->heavy &= ~BIT(l);
+	} else {
+		slot_close(w, l, w->level[l].hand);
 	}
-	/* The lists have new first timers, or none. */
-	for (list = 0; list < WHEEL_LISTS; list++)
-		if (slot->head[list] != WHEEL_NIL)
-			wheel_node(w, slot->head[list])->prev = list_name(l, place, list);
-	return n;
+	return done;
 }
 
 /* Of the levels below @end, the one to attend to first; the upper one, where two are at a tie. */
@@ -765,7 +837,9 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
  */
 TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now)
 {
-	for (u32 heavy = w->heavy; heavy; heavy &= heavy - 1) {
+	if (w->heavy & BIT(WHEEL_SIFT) && w->sift.soonest <= now)
+		return true;
+	for (u32 heavy = w->heavy & ~BIT(WHEEL_SIFT); heavy; heavy &= heavy - 1) {
 		const struct wheel_level *level = &w->level[__ffs(heavy)];
 
 		if (level->slot[level->hand & w->mask].soonest <= now)
@@ -819,24 +893,6 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 }
 
 /*
- * What was unlinked from a slot is counted still, so it may only seem heavy.  It is,
- * if it holds more than a step's worth, and no more than that is counted here.
- */
-static noinline void count_again(const struct wheel *w, struct wheel_slot *slot)
-{
-	u32 count = 0;
-
-	for (unsigned int list = 0; list < WHEEL_LISTS; list++) {
-		u32 id = slot->head[list];
-
-		for (; id != WHEEL_NIL && count <= WHEEL_STEP; id = wheel_node(w, id)->next)
-			count++;
-	}
-	if (count <= WHEEL_STEP)
-		slot->filed = count;
-}
-
-/*
  * Where timers go round, the hand has slots to pass before it comes to the one that has to be
  * opened next.  Is this one of them?  Then it is not looked for each time.
  */
@@ -857,8 +913,6 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	struct wheel_level *level = &w->level[l];
 	u64 next = level->next, number = first_slot(w, level, level->hand);
 
-	if (l && number && level->slot[number & w->mask].filed > WHEEL_STEP)
-		count_again(w, &level->slot[number & w->mask]);
 	/* After a cancel @next may be too early. */
 	if (!number || (slot_opens(w, l, number) != next && !only_passed(w, level, number, next))) {
 		level->next = level_next(w, l);
@@ -871,16 +925,59 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	if (!open_slot(w, l, number))
 		return false;
 	/* If it can be emptied at once, then for all ticks before the next slot. */
-	if (level->slot[number & w->mask].filed <= budget)
+	if (level->slot[number & w->mask].count <= budget)
 		w->at = max(w->at, min(now, w->level[soonest_level(w, w->nr_levels)].next - 1));
 	return true;
+}
+
+/*
+ * Take the entries of a slot out of its ring, so that they are looked at and the stale ones are
+ * dropped.  Returns false if there is no slot.
+ */
+static bool sift_slot(struct wheel *w)
+{
+	for (unsigned int i = 0; i <= w->nr_levels; i++) {
+		unsigned int l = w->sift_level;
+		u64 number = first_slot(w, &w->level[l], max(w->sift_after, w->level[l].hand));
+
+		w->sift_after = number;
+		if (number) {
+			struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
+
+			w->sift = *slot;
+			*slot = (struct wheel_slot){};
+			slot_close(w, l, number);
+			w->open |= BIT(WHEEL_SIFT);
+			w->heavy |= BIT(WHEEL_SIFT);
+			return true;
+		}
+		w->sift_level = (l + 1) % w->nr_levels;
+	}
+	return false;
+}
+
+/**
+ * wheel_sift() - look at entries, to drop stale ones
+ * @w: the wheel
+ *
+ * Return: how many, up to WHEEL_STEP.
+ */
+TWHEEL_PART unsigned int wheel_sift(struct wheel *w)
+{
+	struct wheel_batch due = { .nr = 0 };
+	unsigned int done;
+
+	if (!w->open && !sift_slot(w))
+		return 0;
+	done = empty_slot(w, __fls(w->open), &due, WHEEL_STEP);
+	due_append(w, &due);
+	return done;
 }
 
 /**
  * wheel_advance() - bring timers down and find those that are due
  * @w: a wheel with at least one level
  * @now: the tick up to which timers are due; ticks do not go back
- * @stamp: left in the node of each timer that is put into the due queue
  * @budget: how many timers to handle at the most
  *
  * Can be called again to go on where the budget ran out; timers may be filed,
@@ -888,9 +985,9 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
  *
  * Return: how many timers were handled. Less than @budget: all are.
  */
-TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
-				       unsigned int budget)
+TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int budget)
 {
+	const u32 queued = wheel_queue(w, WHEEL_DUE)->count;
 	unsigned int done = 0, end = w->nr_levels;
 	struct wheel_batch due;
 
@@ -899,7 +996,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 		unsigned int l, heavy;
 
 		if (due.nr == WHEEL_STEP)
-			due_append(w, &due, stamp);
+			due_append(w, &due);
 		if (light) {
 			done += empty_slot(w, __ffs(light), &due, budget - done);
 			continue;
@@ -908,9 +1005,14 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 		if (w->level[l].next > now) {
 			if (end == w->nr_levels)
 				turn(w, now);
-			/* What the owner is asked of yet is due now, or after now. */
-			if (!w->open)
-				break;
+			if (!w->open) {
+				/* What the owner is asked of yet is due now, or after now. */
+				due_append(w, &due);
+				/* So that there are not many looks in vain. */
+				if (!done || wheel_queue(w, WHEEL_DUE)->count != queued ||
+				    !wheel_stale(w) || !sift_slot(w))
+					break;
+			}
 		} else if (!l && w->nr_levels > 1) {
 			done += run_ticks(w, min(now, upper_next(w, end) - 1), &due, budget - done);
 			continue;
@@ -932,7 +1034,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 		done += empty_slot(w, heavy, &due, budget - done);
 		end = w->nr_levels;
 	}
-	due_append(w, &due, stamp);
+	due_append(w, &due);
 	/* Else upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
 		turn(w, w->at);

@@ -29,8 +29,11 @@ static unsigned int step;
 
 #undef WHEEL_STEP
 #define WHEEL_STEP	step
-#undef WHEEL_LISTS
-#define WHEEL_LISTS	2U
+/* Blocks of an entry each, so that a few timers take several. */
+#undef WHEEL_BLOCK
+#define WHEEL_BLOCK	2U
+/* Before there are more stale entries than these, some are sifted. */
+#define ENTRIES_STALE	2
 
 /* With the module's unit, as small as this. */
 #include "rules.c"
@@ -241,14 +244,23 @@ static void look(struct wheel *wheel, struct wheel_batch *batch)
 	}
 }
 
+/* As timers_arm(): make room before an entry is added. */
+static void make_room(void)
+{
+	while (wheel_full(&w) || w.entries >= shape->timers + ENTRIES_STALE)
+		if (!wheel_sift(&w))
+			abort();
+}
+
 static bool do_arm(const struct op *op)
 {
 	u64 expiry = now + op->ticks;
 
 	wheel_turn(&w, now);
-	if (wheel_where(wheel_node(&w, op->id)) == WHEEL_DUE)
+	make_room();
+	if (wheel_where(wheel_timer(&w, op->id)) == WHEEL_DUE)
 		wheel_unlink(&w, op->id);
-	wheel_file(&w, op->id, expiry, wheel_level(&w, expiry));
+	wheel_file(&w, op->id, expiry);
 	set_where(op->id, REF_PENDING);
 	ref.timer[op->id].due = expiry;
 	return true;
@@ -259,7 +271,7 @@ static bool do_store(const struct op *op)
 	if (ref.timer[op->id].where != REF_PENDING)
 		return false;
 	ref.timer[op->id].due = op->ticks == WHEEL_NEVER ? WHEEL_NEVER :
-				wheel_node(&w, op->id)->expiry + op->ticks;
+				ref.timer[op->id].due + op->ticks;
 	return true;
 }
 
@@ -274,10 +286,11 @@ static bool do_unlink(const struct op *op)
 
 static bool do_take(void)
 {
-	u32 id, first = w.queue[WHEEL_DUE - 1].head;
+	u32 id, first = w.queue[0].head;
 
-	if (!wheel_take_due(&w, &id, 1))
+	if (!wheel_take_due(&w, &id, 1, 0))
 		return false;
+	wheel_unlink(&w, id);
 	if (id == first)
 		set_where(id, REF_NOWHERE);
 	return true;
@@ -298,7 +311,7 @@ static bool in_order(void)
 		return false;
 	for (unsigned int l = 1; l < w.nr_levels; l++)
 		for (u32 place = 0; place < ring_size(&w); place++)
-			if (w.level[l].slot[place].filed > WHEEL_STEP / 2)
+			if (w.level[l].slot[place].count > WHEEL_STEP / 2)
 				return false;
 	return true;
 }
@@ -330,6 +343,11 @@ static bool time_waits(const struct op *op)
 	return false;
 }
 
+static u32 next_in_queue(u32 id)
+{
+	return link_next(wheel_timer(&w, id)->link);
+}
+
 static const char *do_step(const struct op *op)
 {
 	struct wheel_queue *due = wheel_queue(&w, WHEEL_DUE);
@@ -342,11 +360,11 @@ static const char *do_step(const struct op *op)
 		now += op->ticks;
 	else if (!wheel_heavy(&w) && wheel_next(&w) != WHEEL_NEVER)
 		now = max(now, wheel_next(&w));
-	done = wheel_advance(&w, now, now, op->budget);
+	done = wheel_advance(&w, now, op->budget);
 	if (done > op->budget)
 		return "a step has handled more than it may";
-	for (id = last == WHEEL_NIL ? due->head : wheel_node(&w, last)->next; id != WHEEL_NIL;
-	     id = wheel_node(&w, id)->next) {
+	for (id = last == WHEEL_NIL ? due->head : next_in_queue(last); id != WHEEL_NIL;
+	     id = next_in_queue(id)) {
 		const struct ref_timer *t = &ref.timer[id];
 
 		if (t->where != REF_PENDING)
@@ -402,10 +420,11 @@ static const char *op_do(const struct op *op, bool *done)
 	for (u32 id = 0; id < shape->timers; id++) {
 		static const enum ref_where where[] = {
 			[WHEEL_FILED] = REF_PENDING, [WHEEL_DUE] = REF_EXPIRED,
-			[WHEEL_OUT] = REF_NOWHERE, [WHEEL_POOL] = REF_HELD,
+			[WHEEL_OUT] = REF_NOWHERE, [WHEEL_KEPT] = REF_NOWHERE,
+			[WHEEL_POOL] = REF_HELD, [WHEEL_TAKEN] = REF_HELD,
 		};
 
-		if (where[wheel_where(wheel_node(&w, id))] != ref.timer[id].where)
+		if (where[wheel_where(wheel_timer(&w, id))] != ref.timer[id].where)
 			return "a timer was lost";
 	}
 	error = rules_check(&w, &ref, 0);
@@ -455,44 +474,53 @@ static u64 get_tick(struct bytes *b, unsigned int shift)
 	return from == 0xffff ? WHEEL_NEVER : from - 0x4000 + (b->base >> shift);
 }
 
-/* The list that begins with a timer, with all that is to know of each. */
-static void put_list(struct bytes *b, u32 id)
+/* Timers are named in the order in which a state speaks of them. */
+static void put_name(struct bytes *b, u32 id)
 {
-	for (; id != WHEEL_NIL; id = wheel_node(&w, id)->next) {
+	unsigned int name = 0;
+
+	while (name < b->named && b->name[name] != id)
+		name++;
+	if (name == b->named)
 		b->name[b->named++] = id;
-		put(b, 1);
-		if (ref.timer[id].where != REF_PENDING)
-			continue;
-		put_tick(b, wheel_node(&w, id)->expiry, 0);
-		if (shape->look)
-			put_tick(b, ref.timer[id].due, 0);
-	}
-	put(b, 0);
+	put(b, name);
 }
 
-/* Timers get new numbers as they come. */
-static u32 get_list(struct bytes *b, u32 first_prev, u32 kind, enum ref_where where, u32 *tail,
-		    u32 *count)
+static void put_slot(struct bytes *b, const struct wheel_slot *slot)
 {
-	u32 prev = first_prev, head = WHEEL_NIL, *link = &head;
+	u32 at = slot->tail;
+	u64 entry;
 
-	for (*tail = WHEEL_NIL, *count = 0; get(b); ++*count) {
-		u32 id = b->named++;
-		struct wheel_node *node = wheel_node(&w, id);
-
-		node->prev = prev;
-		prev = kind | id;
-		*link = id;
-		link = &node->next;
-		*tail = id;
-		set_where(id, where);
-		if (where != REF_PENDING)
-			continue;
-		node->expiry = get_tick(b, 0);
-		ref.timer[id].due = shape->look ? get_tick(b, 0) : node->expiry;
+	put(b, slot->count);
+	put_tick(b, slot->soonest, 0);
+	while (owner_entry(&w, &at, &entry)) {
+		put_name(b, entry_id(entry));
+		put_tick(b, near_tick(slot->soonest, entry), 0);
 	}
-	*link = WHEEL_NIL;
-	return head;
+}
+
+static void get_slot(struct bytes *b, struct wheel_slot *slot)
+{
+	unsigned int nr = get(b);
+	u64 entries[64];
+
+	assert(nr <= ARRAY_SIZE(entries));
+	slot->soonest = get_tick(b, 0);
+	for (unsigned int i = 0; i < nr; i++) {
+		u32 id = get(b);
+
+		entries[i] = entry_of(id, get_tick(b, 0));
+	}
+	while (nr--) {
+		u32 tail = slot->tail;
+
+		if (!(tail % WHEEL_BLOCK))
+			tail = wheel_add_block(&w, slot);
+		*pool_word(&w, tail) = entries[nr];
+		slot->tail = tail + 1;
+		slot->count++;
+		w.entries++;
+	}
 }
 
 static void encode(struct bytes *b)
@@ -502,10 +530,12 @@ static void encode(struct bytes *b)
 	b->base = now & ~0ULL << (shape->levels - 1) * w.bits;
 	put_tick(b, now, 0);
 	put_tick(b, w.at, 0);
-	put(b, w.open);
-	put(b, w.heavy);
 	put(b, w.nr_levels);
-	put_list(b, w.queue[WHEEL_DUE - 1].head);
+	put(b, w.open & 255);
+	put(b, w.heavy & 255);
+	put(b, w.queue[0].count);
+	for (u32 id = w.queue[0].head; id != WHEEL_NIL; id = next_in_queue(id))
+		put_name(b, id);
 	for (unsigned int l = 0; l < w.nr_levels; l++) {
 		const struct wheel_level *level = &w.level[l];
 
@@ -514,55 +544,65 @@ static void encode(struct bytes *b)
 		put(b, level->used);
 		for (u32 ahead = 1; ahead <= ring_size(&w); ahead++) {
 			u32 place = (level->hand + ahead) & w.mask;
-			const struct wheel_slot *slot = &level->slot[place];
 
 			if (!(level->map[0] & BIT(place)))
 				continue;
 			put(b, ahead);
-			put(b, slot->filed);
-			put_tick(b, slot->soonest, 0);
-			for (unsigned int list = 0; list < WHEEL_LISTS; list++)
-				put_list(b, slot->head[list]);
+			put_slot(b, &level->slot[place]);
 		}
 	}
-}
+	put_slot(b, &w.sift);
+	put(b, b->named);
+	for (unsigned int name = 0; name < b->named; name++) {
+		const struct timer *t = wheel_timer(&w, b->name[name]);
 
-static void clear_slot(struct wheel_slot *slot)
-{
-	slot->soonest = WHEEL_NEVER;
-	slot->filed = 0;
-	memset(slot->head, 0xff, sizeof(slot->head));
+		put(b, wheel_where(t));
+		if (wheel_where(t) == WHEEL_FILED || wheel_where(t) == WHEEL_KEPT)
+			put_tick(b, near_tick(w.at, t->link), 0);
+		if (wheel_where(t) == WHEEL_FILED)
+			put_tick(b, ref.timer[b->name[name]].due, 0);
+	}
 }
 
 static void decode(struct bytes *b)
 {
-	struct wheel_queue *due = wheel_queue(&w, WHEEL_DUE);
-	const u32 kind = (u32)WHEEL_DUE << WHEEL_WHERE_SHIFT;
-	u32 tail, count;
+	u32 nr;
 
 	b->read = 0;
-	b->named = 0;
 	b->base = START;
 	for (u32 id = 0; id < shape->timers; id++) {
 		set_where(id, REF_NOWHERE);
-		wheel_node(&w, id)->prev = PREV_OUT;
+		wheel_timer(&w, id)->link = 0;
 	}
+	w.free = 0;
+	w.nr_pages = 0;
+	w.memory -= PAGE_SIZE;
+	wheel_add_blocks(&w, w.pool[0]);
 	now = get_tick(b, 0);
 	w.at = get_tick(b, 0);
-	w.open = get(b);
-	w.heavy = get(b);
 	w.memory -= w.nr_levels * level_bytes(&w);
 	w.nr_levels = get(b);
 	w.memory += w.nr_levels * level_bytes(&w);
+	w.open = get(b);
+	w.heavy = get(b);
 	w.filed = 0;
-	due->head = get_list(b, PREV_HEAD | kind, kind, REF_EXPIRED, &due->tail, &due->count);
+	w.entries = 0;
+	w.sift_level = 0;
+	w.sift_after = 0;
+	w.queue[0] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
+	for (nr = get(b); nr; nr--) {
+		u32 id = get(b);
+
+		wheel_push(&w, id, WHEEL_DUE, false);
+		set_where(id, REF_EXPIRED);
+	}
 	for (unsigned int l = 0; l < shape->levels; l++) {
 		struct wheel_level *level = &w.level[l];
 
 		level->used = 0;
 		level->small_map[0] = 0;
 		for (u32 place = 0; place < ring_size(&w); place++)
-			clear_slot(&rings[l][place]);
+			rings[l][place] = (struct wheel_slot){ .soonest = WHEEL_NEVER };
 		w.end[l + 1] = WHEEL_NEVER;
 		if (l >= w.nr_levels)
 			continue;
@@ -571,17 +611,30 @@ static void decode(struct bytes *b)
 		level->used = get(b);
 		for (unsigned int i = 0; i < level->used; i++) {
 			u32 place = (level->hand + get(b)) & w.mask;
-			struct wheel_slot *slot = &level->slot[place];
 
 			level->map[0] |= BIT(place);
-			slot->filed = get(b);
-			slot->soonest = get_tick(b, 0);
-			for (unsigned int list = 0; list < WHEEL_LISTS; list++) {
-				slot->head[list] = get_list(b, list_name(l, place, list), 0,
-							    REF_PENDING, &tail, &count);
-				w.filed += count;
-			}
+			get_slot(b, &level->slot[place]);
 		}
+	}
+	w.sift = (struct wheel_slot){};
+	get_slot(b, &w.sift);
+	if (w.sift.count) {
+		w.open |= BIT(WHEEL_SIFT);
+		w.heavy |= BIT(WHEEL_SIFT);
+	}
+	nr = get(b);
+	for (u32 id = 0; id < nr; id++) {
+		struct timer *t = wheel_timer(&w, id);
+		enum wheel_where where = get(b);
+
+		if (where != WHEEL_FILED && where != WHEEL_KEPT)
+			continue;
+		t->link = LINK_WHERE(where) | (get_tick(b, 0) & WHEEL_TICK_MASK);
+		if (where == WHEEL_KEPT)
+			continue;
+		w.filed++;
+		set_where(id, REF_PENDING);
+		ref.timer[id].due = get_tick(b, 0);
 	}
 }
 
@@ -662,15 +715,16 @@ static void print_way(u32 state)
 static void set_up(void)
 {
 	step = shape->step;
-	wheel_init(&w, shape->timers, shape->levels, SLOTS, WHEEL_COST_ONE, START);
+	wheel_init(&w, shape->timers, shape->levels, SLOTS, WHEEL_COST_ONE, START, look);
 	wheel_add_directory(&w, wheel_directory_alloc(&w));
-	wheel_add_chunk(&w, 0, wheel_chunk_alloc());
+	wheel_add_chunk(&w, 0, owner_page());
+	wheel_add_blocks(&w, owner_page());
 	for (unsigned int l = 0; l < shape->levels; l++) {
 		rings[l] = wheel_level_alloc(&w);
 		if (!l || !shape->grows)
 			wheel_add_level(&w, rings[l]);
 	}
-	w.look = shape->look ? look : NULL;
+	w.look_always = shape->look;
 	memset(&ref, 0, sizeof(ref));
 	now = START;
 	nr_states = 0;

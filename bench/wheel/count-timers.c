@@ -98,6 +98,6 @@ int main(void)
 	COUNT("timer-expire", TIMERS, seen = loop_read());
 	if (seen != TIMERS)
 		fail("timers were lost or came twice");
-	wheel_destroy(&ts->wheel);
+	timers_destroy(ts);
 	return 0;
 }

@@ -52,7 +52,7 @@ static void twheel_destroy(struct sim *s)
 	struct state *state = s->state;
 
 	if (state)
-		wheel_destroy(&state->timers.wheel);
+		timers_destroy(&state->timers);
 	sim_free(state);
 }
 
