@@ -10,7 +10,9 @@
 /*
  * The link of a timer has, below where it is,
  *
- *	filed, kept	the tick of the entry that is its own, as it stands in the entry
+ *	filed, kept	the tick of the entry that is its own, as it stands in the entry; with
+ *			LINK_SPARE, @spare and the bits above the tick are the number of the
+ *			sift that has put the entry where it is
  *	due, pool	the previous timer and the next one in the queue; in the pool, with
  *			LINK_SPARE, also the high bits of the tick of an entry that is kept,
  *			the others of which are @spare
@@ -20,6 +22,7 @@
 /* What makes a timer kept that would be filed. */
 #define LINK_KEPT		(LINK_WHERE(WHEEL_FILED) ^ LINK_WHERE(WHEEL_KEPT))
 #define LINK_SPARE		BIT_ULL(60)
+#define LINK_SIFT		(BIT_ULL(58) - BIT_ULL(WHEEL_TICK_BITS))
 #define LINK_HIGH_SHIFT		50
 #define LINK_HIGH		((WHEEL_TICK_MASK >> 32) << LINK_HIGH_SHIFT)
 #define LINK_ID_BITS		25

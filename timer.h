@@ -441,6 +441,15 @@ static inline void timer_due(struct timers *ts, u32 id)
 	ts->fired++;
 }
 
+/* The wheel has found timers that are due, since so many had expired. */
+static inline void timers_found(struct timers *ts, u32 expired)
+{
+	if (timers_expired(ts) == expired)
+		return;
+	ts->fired += timers_expired(ts) - expired;
+	ts->news = true;
+}
+
 /* Let a timer that is in no queue wait for its deadline, or be due. */
 static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 {
@@ -479,8 +488,10 @@ static inline bool level_missing(const struct timers *ts, u64 expiry, u64 interv
  */
 static inline int timers_make_room(struct timers *ts, struct timers_need *need)
 {
+	const u32 expired = timers_expired(ts);
 	unsigned int sifted = wheel_stale(&ts->wheel) ? wheel_sift(&ts->wheel) : 0;
 
+	timers_found(ts, expired);
 	need->what = sifted ? TIMERS_NEED_RETRY : TIMERS_NEED_BLOCKS;
 	need->handled += sifted;
 	return -EAGAIN;

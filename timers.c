@@ -651,9 +651,6 @@ TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int
 	if (!budget || !ts->wheel.nr_levels)
 		return 0;
 	done = wheel_advance(&ts->wheel, wheel_time(ts, now), budget);
-	if (timers_expired(ts) != expired) {
-		ts->fired += timers_expired(ts) - expired;
-		ts->news = true;
-	}
+	timers_found(ts, expired);
 	return done;
 }

@@ -104,10 +104,10 @@ static u64 blocks_for(const struct wheel *w, u64 entries)
 	return entries <= slots ? entries : slots + DIV_ROUND_UP(entries - slots, WHEEL_BLOCK - 1);
 }
 
-/* Half of the entries of as many timers may be stale, and some more: see wheel_stale(). */
+/* See wheel_stale(): what a sift leaves is one entry of a timer in each level. */
 static u32 max_pages(const struct wheel *w)
 {
-	return DIV_ROUND_UP(blocks_for(w, 2ULL * w->capacity + 2 * WHEEL_STEP), BLOCKS_PER_PAGE);
+	return DIV_ROUND_UP(blocks_for(w, (w->max_levels + 1ULL) * w->capacity + 2 * WHEEL_STEP), BLOCKS_PER_PAGE);
 }
 
 static size_t directory_bytes(const struct wheel *w)
@@ -660,16 +660,27 @@ static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
 	*id_at = id;
 }
 
-/*
- * Is an entry that has come out of its slot its timer's own, and is the timer filed?  Either way
- * the timer is out then.
- */
-static bool entry_counts(struct wheel *w, u32 id, u64 tick)
+/* What marks the timers whose entries this sift has put back. */
+static u64 sift_mark(const struct wheel *w)
 {
+	return LINK_SPARE | (w->sifts >> 32 << WHEEL_TICK_BITS & LINK_SIFT);
+}
+
+/*
+ * Is an entry that has come out of its slot its timer's own, and is the timer filed?  If it is its
+ * own, the timer is out then.  Of several with one tick each is, but if the slot is sifted all
+ * but the first are stale.
+ */
+static bool entry_counts(struct wheel *w, u32 id, u64 tick, bool sifted)
+{
+	const u64 own = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
 	struct timer *t = wheel_timer(w, id);
 	u64 link = t->link;
 
-	if ((link & ~LINK_KEPT) == (LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK))) {
+	if ((link & ~(LINK_KEPT | LINK_SPARE | LINK_SIFT)) == own) {
+		if (sifted && (link & (LINK_SPARE | LINK_SIFT)) == sift_mark(w) &&
+		    t->spare == (u32)w->sifts)
+			return false;
 		t->link = 0;
 		w->filed -= !(link & LINK_KEPT);
 		return !(link & LINK_KEPT);
@@ -682,7 +693,8 @@ static bool entry_counts(struct wheel *w, u32 id, u64 tick)
 /* An entry was filed again; if it is its timer's own, so was the timer. */
 static noinline void trace_move(const struct wheel *w, u32 id, u64 tick)
 {
-	if (wheel_timer(w, id)->link == (LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK)))
+	if ((wheel_timer(w, id)->link & ~(LINK_SPARE | LINK_SIFT)) ==
+	    (LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK)))
 		trace_twheel_timer_move(w, id, tick);
 }
 
@@ -690,13 +702,13 @@ static noinline void trace_move(const struct wheel *w, u32 id, u64 tick)
  * Leave in a batch only timers that are due, in order: drop stale entries, and ask the owner of
  * the others.  What is due later is filed again, or is let go.
  */
-static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
+static noinline void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 {
 	u64 looked[WHEEL_STEP];
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		if (!entry_counts(w, batch->id[i], batch->expiry[i]))
+		if (!entry_counts(w, batch->id[i], batch->expiry[i], sifted))
 			continue;
 		batch->id[nr] = batch->id[i];
 		batch->expiry[nr++] = batch->expiry[i];
@@ -716,6 +728,10 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 			due_insert(batch, expiry, id);
 		} else if (expiry != WHEEL_NEVER) {
 			wheel_file(w, id, expiry);
+			if (sifted) {
+				wheel_timer(w, id)->link |= sift_mark(w);
+				wheel_timer(w, id)->spare = w->sifts;
+			}
 			w->moves++;
 			trace_twheel_timer_move(w, id, looked[i]);
 		} else {
@@ -725,12 +741,12 @@ static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
 }
 
 /* Put a batch at the end of the due queue, and begin a new one. */
-static void due_append(struct wheel *w, struct wheel_batch *batch)
+static void due_append(struct wheel *w, struct wheel_batch *batch, bool sifted)
 {
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
 
 	if (batch->nr)
-		look_at(w, batch);
+		look_at(w, batch, sifted);
 	if (!batch->nr)
 		return;
 	if (due->tail == WHEEL_NIL)
@@ -949,9 +965,12 @@ static bool sift_slot(struct wheel *w)
 			slot_close(w, l, number);
 			w->open |= BIT(WHEEL_SIFT);
 			w->heavy |= BIT(WHEEL_SIFT);
+			w->sifts++;
 			return true;
 		}
 		w->sift_level = (l + 1) % w->nr_levels;
+		if (!w->sift_level)
+			w->sift_left = w->entries - w->filed;
 	}
 	return false;
 }
@@ -966,11 +985,13 @@ TWHEEL_PART unsigned int wheel_sift(struct wheel *w)
 {
 	struct wheel_batch due = { .nr = 0 };
 	unsigned int done;
+	bool sifted;
 
 	if (!w->open && !sift_slot(w))
 		return 0;
+	sifted = w->open & BIT(WHEEL_SIFT);
 	done = empty_slot(w, __fls(w->open), &due, WHEEL_STEP);
-	due_append(w, &due);
+	due_append(w, &due, sifted);
 	return done;
 }
 
@@ -996,7 +1017,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		unsigned int l, heavy;
 
 		if (due.nr == WHEEL_STEP)
-			due_append(w, &due);
+			due_append(w, &due, false);
 		if (light) {
 			done += empty_slot(w, __ffs(light), &due, budget - done);
 			continue;
@@ -1007,7 +1028,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 				turn(w, now);
 			if (!w->open) {
 				/* What the owner is asked of yet is due now, or after now. */
-				due_append(w, &due);
+				due_append(w, &due, false);
 				/* So that there are not many looks in vain. */
 				if (!done || wheel_queue(w, WHEEL_DUE)->count != queued ||
 				    !wheel_stale(w) || !sift_slot(w))
@@ -1031,10 +1052,15 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 			end = heavy;
 			continue;
 		}
+		/* What is sifted does not mix with the rest. */
+		if (heavy == WHEEL_SIFT)
+			due_append(w, &due, false);
 		done += empty_slot(w, heavy, &due, budget - done);
+		if (heavy == WHEEL_SIFT)
+			due_append(w, &due, true);
 		end = w->nr_levels;
 	}
-	due_append(w, &due);
+	due_append(w, &due, false);
 	/* Else upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
 		turn(w, w->at);

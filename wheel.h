@@ -212,6 +212,8 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @moves: entries filed again, counted
  * @cascades: upper slots opened, counted
  * @sift: entries of a slot that are looked at to drop stale ones
+ * @sifts: how many slots were, counted
+ * @sift_left: stale entries that were left when all slots had been sifted
  * @sift_level: the level of the slot that was sifted last
  * @sift_after: the number of that slot
  * @queue: the due queue and the pool
@@ -245,6 +247,8 @@ struct wheel {
 	u64			moves;
 	u64			cascades;
 	struct wheel_slot	sift;
+	u64			sifts;
+	u32			sift_left;
 	unsigned int		sift_level;
 	u64			sift_after;
 	struct wheel_queue	queue[2];
@@ -348,7 +352,7 @@ static inline bool wheel_full(const struct wheel *w)
 /* Had stale entries better be dropped than room be made for more? */
 static inline bool wheel_stale(const struct wheel *w)
 {
-	return w->entries - w->filed > w->filed / 2 + WHEEL_STEP;
+	return w->entries - w->filed > w->filed / 2 + WHEEL_STEP + w->sift_left;
 }
 
 static inline struct timer *wheel_timer(const struct wheel *w, u32 id)

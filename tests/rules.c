@@ -26,7 +26,7 @@ static const char *check_entries(const struct wheel *w, const struct reference *
 			return "a slot's soonest is no lower bound";
 		if (tick < from)
 			return "R1: an entry stands after its tick";
-		if ((wheel_timer(w, id)->link & ~LINK_KEPT) !=
+		if ((wheel_timer(w, id)->link & ~(LINK_KEPT | LINK_SPARE | LINK_SIFT)) !=
 		    (LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK)))
 			continue;
 		has_entry[id] = true;

@@ -33,7 +33,7 @@ static unsigned int step;
 #undef WHEEL_BLOCK
 #define WHEEL_BLOCK	2U
 /* Before there are more stale entries than these, some are sifted. */
-#define ENTRIES_STALE	2
+#define ENTRIES_STALE	1
 
 /* With the module's unit, as small as this. */
 #include "rules.c"
@@ -244,26 +244,59 @@ static void look(struct wheel *wheel, struct wheel_batch *batch)
 	}
 }
 
-/* As timers_arm(): make room before an entry is added. */
-static void make_room(void)
+static u32 next_in_queue(u32 id)
 {
-	while (wheel_full(&w) || w.entries >= shape->timers + ENTRIES_STALE)
-		if (!wheel_sift(&w))
-			abort();
+	return link_next(wheel_timer(&w, id)->link);
 }
 
-static bool do_arm(const struct op *op)
+/* Timers were put into the due queue, behind one or WHEEL_NIL. */
+static const char *found_due(u32 last, bool ordered)
+{
+	u32 id = last == WHEEL_NIL ? w.queue[0].head : next_in_queue(last);
+	u64 before = 0;
+
+	for (; id != WHEEL_NIL; id = next_in_queue(id)) {
+		const struct ref_timer *t = &ref.timer[id];
+
+		if (t->where != REF_PENDING)
+			return "a timer came that was not armed";
+		if (t->due > now)
+			return "a timer came early";
+		if (ordered && t->due < before)
+			return "timers did not come in the order of their ticks";
+		before = t->due;
+		set_where(id, REF_EXPIRED);
+	}
+	return NULL;
+}
+
+/* As timers_arm(): make room before an entry is added. */
+static const char *make_room(void)
+{
+	u32 last = w.queue[0].tail;
+
+	/* All slots once, as long as it takes: what is left then has to be put up with. */
+	for (unsigned int n = 0; w.entries >= shape->timers + ENTRIES_STALE && n < 64; n++)
+		if (!wheel_sift(&w))
+			return "there are entries, and none to be looked at";
+	return found_due(last, false);
+}
+
+static const char *do_arm(const struct op *op)
 {
 	u64 expiry = now + op->ticks;
+	const char *error;
 
 	wheel_turn(&w, now);
-	make_room();
+	error = make_room();
+	if (error)
+		return error;
 	if (wheel_where(wheel_timer(&w, op->id)) == WHEEL_DUE)
 		wheel_unlink(&w, op->id);
 	wheel_file(&w, op->id, expiry);
 	set_where(op->id, REF_PENDING);
 	ref.timer[op->id].due = expiry;
-	return true;
+	return NULL;
 }
 
 static bool do_store(const struct op *op)
@@ -343,18 +376,12 @@ static bool time_waits(const struct op *op)
 	return false;
 }
 
-static u32 next_in_queue(u32 id)
-{
-	return link_next(wheel_timer(&w, id)->link);
-}
-
 static const char *do_step(const struct op *op)
 {
-	struct wheel_queue *due = wheel_queue(&w, WHEEL_DUE);
-	u32 id, last = due->tail;
+	u32 last = w.queue[0].tail;
 	bool ordered = in_order();
+	const char *error;
 	unsigned int done;
-	u64 before = 0;
 
 	if (op->ticks != WHEEL_NEVER)
 		now += op->ticks;
@@ -363,19 +390,9 @@ static const char *do_step(const struct op *op)
 	done = wheel_advance(&w, now, op->budget);
 	if (done > op->budget)
 		return "a step has handled more than it may";
-	for (id = last == WHEEL_NIL ? due->head : next_in_queue(last); id != WHEEL_NIL;
-	     id = next_in_queue(id)) {
-		const struct ref_timer *t = &ref.timer[id];
-
-		if (t->where != REF_PENDING)
-			return "a timer came that was not armed";
-		if (t->due > now)
-			return "a timer came early";
-		if (ordered && t->due < before)
-			return "timers did not come in the order of their ticks";
-		before = t->due;
-		set_where(id, REF_EXPIRED);
-	}
+	error = found_due(last, ordered);
+	if (error)
+		return error;
 	if (done == op->budget)
 		return NULL;
 	if (first_due() <= now)
@@ -397,7 +414,7 @@ static const char *op_do(const struct op *op, bool *done)
 	*done = true;
 	switch (op->kind) {
 	case ARM:
-		*done = do_arm(op);
+		error = do_arm(op);
 		break;
 	case STORE:
 		*done = do_store(op);
@@ -492,6 +509,8 @@ static void put_slot(struct bytes *b, const struct wheel_slot *slot)
 	u64 entry;
 
 	put(b, slot->count);
+	if (!slot->count)
+		return;
 	put_tick(b, slot->soonest, 0);
 	while (owner_entry(&w, &at, &entry)) {
 		put_name(b, entry_id(entry));
@@ -505,7 +524,8 @@ static void get_slot(struct bytes *b, struct wheel_slot *slot)
 	u64 entries[64];
 
 	assert(nr <= ARRAY_SIZE(entries));
-	slot->soonest = get_tick(b, 0);
+	if (nr)
+		slot->soonest = get_tick(b, 0);
 	for (unsigned int i = 0; i < nr; i++) {
 		u32 id = get(b);
 
