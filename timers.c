@@ -40,8 +40,8 @@ static void timers_look(struct wheel *w, struct wheel_batch *batch)
 	struct timers *ts = container_of(w, struct timers, wheel);
 
 	for (unsigned int i = 0; i < batch->nr; i++) {
+		struct timer *t = batch->timer[i];
 		u32 id = batch->id[i];
-		struct timer *t = timer_of(ts, id);
 
 		batch->expiry[i] = look_again(ts, id, t->deadline, batch->expiry[i]);
 		if (likely(batch->expiry[i] <= w->at))

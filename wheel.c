@@ -309,12 +309,6 @@ static struct wheel_slot *open_slot_of(struct wheel *w, unsigned int l)
 	return &w->level[l].slot[w->level[l].hand & w->mask];
 }
 
-/* The tick of an entry. */
-static u64 entry_tick(const struct wheel_slot *slot, u64 entry)
-{
-	return slot->soonest + ((entry - slot->soonest) & WHEEL_TICK_MASK);
-}
-
 /* A slot has lost its last entry. */
 static void slot_close(struct wheel *w, unsigned int l, u64 number)
 {
@@ -646,20 +640,6 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 	return true;
 }
 
-/* Insertion sort: a batch is small, and most of its timers come in order. */
-static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
-{
-	u64 *at = &batch->expiry[batch->nr];
-	u32 *id_at = &batch->id[batch->nr++];
-
-	for (; at != batch->expiry && at[-1] > expiry; at--, id_at--) {
-		*at = at[-1];
-		*id_at = id_at[-1];
-	}
-	*at = expiry;
-	*id_at = id;
-}
-
 /* What marks the timers whose entries this sift has put back. */
 static u64 sift_mark(const struct wheel *w)
 {
@@ -671,10 +651,9 @@ static u64 sift_mark(const struct wheel *w)
  * own, the timer is out then.  Of several with one tick each is, but if the slot is sifted all
  * but the first are stale.
  */
-static bool entry_counts(struct wheel *w, u32 id, u64 tick, bool sifted)
+static bool entry_counts(struct wheel *w, struct timer *t, u64 tick, bool sifted)
 {
 	const u64 own = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
-	struct timer *t = wheel_timer(w, id);
 	u64 link = t->link;
 
 	if ((link & ~(LINK_KEPT | LINK_SPARE | LINK_SIFT)) == own) {
@@ -698,69 +677,99 @@ static noinline void trace_move(const struct wheel *w, u32 id, u64 tick)
 		trace_twheel_timer_move(w, id, tick);
 }
 
-/*
- * Leave in a batch only timers that are due, in order: drop stale entries, and ask the owner of
- * the others.  What is due later is filed again, or is let go.
- */
-static noinline void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
+/* Drop the stale entries of a batch, and ask the owner about the others. */
+static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 {
-	u64 looked[WHEEL_STEP];
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		if (!entry_counts(w, batch->id[i], batch->expiry[i], sifted))
+		struct timer *t = batch->timer[i];
+		u64 tick = batch->expiry[i];
+
+		if (!entry_counts(w, t, tick, sifted))
 			continue;
+		/* It is out, so @spare is free. */
+		if (trace_twheel_timer_move_enabled())
+			t->spare = tick;
+		batch->timer[nr] = t;
 		batch->id[nr] = batch->id[i];
-		batch->expiry[nr++] = batch->expiry[i];
+		batch->expiry[nr++] = tick;
 	}
 	batch->nr = nr;
-	if (!nr)
-		return;
-	if (trace_twheel_timer_move_enabled())
-		memcpy(looked, batch->expiry, sizeof(looked));
-	w->look(w, batch);
-	batch->nr = 0;
-	for (unsigned int i = 0; i < nr; i++) {
-		u64 expiry = batch->expiry[i];
-		u32 id = batch->id[i];
-
-		if (expiry <= w->at) {
-			due_insert(batch, expiry, id);
-		} else if (expiry != WHEEL_NEVER) {
-			wheel_file(w, id, expiry);
-			if (sifted) {
-				wheel_timer(w, id)->link |= sift_mark(w);
-				wheel_timer(w, id)->spare = w->sifts;
-			}
-			w->moves++;
-			trace_twheel_timer_move(w, id, looked[i]);
-		} else {
-			trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
-		}
-	}
+	if (nr)
+		w->look(w, batch);
 }
 
-/* Put a batch at the end of the due queue, and begin a new one. */
-static void due_append(struct wheel *w, struct wheel_batch *batch, bool sifted)
+/* A timer that was looked at is not due: it is filed again, or is let go. */
+static noinline void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool sifted)
+{
+	u64 from = w->at + (s64)(int)(t->spare - (u32)w->at);
+
+	if (expiry == WHEEL_NEVER) {
+		trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
+		return;
+	}
+	wheel_file(w, id, expiry);
+	if (sifted) {
+		t->link |= sift_mark(w);
+		t->spare = w->sifts;
+	}
+	w->moves++;
+	trace_twheel_timer_move(w, id, from);
+}
+
+/*
+ * Put those timers of a batch that are due at the end of the due queue, in order, and file the
+ * others again.  Begin a new batch.
+ */
+static noinline void due_append(struct wheel *w, struct wheel_batch *batch, bool sifted)
 {
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
+	u8 order[WHEEL_STEP];
+	unsigned int nr = 0;
+	u32 prev = due->tail;
 
-	if (batch->nr)
-		look_at(w, batch, sifted);
-	if (!batch->nr)
-		return;
-	if (due->tail == WHEEL_NIL)
-		due->head = batch->id[0];
-	else
-		set_next(w, due->tail, batch->id[0]);
+	look_at(w, batch, sifted);
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		u32 id = batch->id[i], next = i + 1 < batch->nr ? batch->id[i + 1] : WHEEL_NIL;
+		u64 expiry = batch->expiry[i];
+		unsigned int at = nr;
 
-		wheel_timer(w, id)->link = queue_link(WHEEL_DUE, due->tail, next);
-		due->tail = id;
+		if (unlikely(expiry > w->at)) {
+			not_due(w, batch->timer[i], batch->id[i], expiry, sifted);
+			continue;
+		}
+		/* Insertion sort: most of them come in order. */
+		for (nr++; at && batch->expiry[order[at - 1]] > expiry; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
 	}
-	due->count += batch->nr;
 	batch->nr = 0;
+	if (!nr)
+		return;
+	if (prev == WHEEL_NIL)
+		due->head = batch->id[order[0]];
+	else
+		set_next(w, prev, batch->id[order[0]]);
+	for (unsigned int i = 0; i < nr; i++) {
+		u32 next = i + 1 < nr ? batch->id[order[i + 1]] : WHEEL_NIL;
+
+		batch->timer[order[i]]->link = queue_link(WHEEL_DUE, prev, next);
+		prev = batch->id[order[i]];
+	}
+	due->tail = prev;
+	due->count += nr;
+}
+
+/* Add an entry to a batch. */
+static __always_inline void batch_add(const struct wheel *w, struct wheel_batch *batch, u64 tick,
+				      u32 id)
+{
+	struct timer *t = wheel_timer(w, id);
+
+	prefetchw(t);
+	batch->expiry[batch->nr] = tick;
+	batch->id[batch->nr] = id;
+	batch->timer[batch->nr++] = t;
 }
 
 /*
@@ -773,7 +782,8 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 			       unsigned int budget)
 {
 	struct wheel_slot *slot = open_slot_of(w, l);
-	bool ask = w->look_always || l == WHEEL_SIFT || w->entries - w->filed > w->entries / 5;
+	bool ask = w->look_always || l == WHEEL_SIFT || w->entries - w->filed > w->filed;
+	const u64 base = slot->soonest;
 	u64 entries[WHEEL_BLOCK - 1];
 	unsigned int done, nr;
 
@@ -781,12 +791,11 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 	for (done = 0; done < budget; done += nr) {
 		nr = slot_pop(w, slot, entries, budget - done);
 		for (unsigned int i = nr; i-- > 0;) {
-			u64 tick = entry_tick(slot, entries[i]);
+			u64 tick = base + ((entries[i] - base) & WHEEL_TICK_MASK);
 			u32 id = entry_id(entries[i]);
 
 			if (ask || tick <= w->at) {
-				prefetchw(wheel_timer(w, id));
-				due_insert(due, tick, id);
+				batch_add(w, due, tick, id);
 			} else {
 				wheel_put(w, id, tick);
 				w->moves++;
@@ -883,26 +892,43 @@ TWHEEL_PART void wheel_turn(struct wheel *w, u64 now)
 }
 
 /*
- * Empty slots of level 0, one after the other, until one of them is left open,
- * or has sent timers up, or lies behind @until.  Returns how many timers.  No
- * timers go round level 0, because there are others above it.
+ * Empty slots of level 0, one after the other, as long as they lie before @until and fit into the
+ * batch; or one that does not, of which the rest is left.  Returns how many entries.  No timers
+ * go round level 0, because there are others above it.
  */
 static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *due,
 			      unsigned int budget)
 {
 	struct wheel_level *level = &w->level[0];
-	u64 moves = w->moves;
+	u64 number, last = level->hand;
+	u64 entries[WHEEL_BLOCK - 1];
 	unsigned int done = 0;
-	u64 number;
 
-	while ((number = first_slot(w, level, level->hand)) && number <= until &&
-	       done < budget && due->nr < WHEEL_STEP &&
-	       w->moves == moves && !(w->open & BIT(0))) {
-		set_hand(w, 0, number);
-		/* Behind a heavy slot that is in the way it is late already. */
-		w->at = max(w->at, number);
+	budget = min(budget, WHEEL_STEP - due->nr);
+	while ((number = first_slot(w, level, last)) && number <= until) {
+		struct wheel_slot *slot = &level->slot[number & w->mask];
+
+		if (done + slot->count > budget)
+			break;
+		done += slot->count;
+		while (slot->count)
+			for (unsigned int nr = slot_pop(w, slot, entries, WHEEL_STEP); nr--;)
+				batch_add(w, due, number, entry_id(entries[nr]));
+		slot->soonest = WHEEL_NEVER;
+		__clear_bit(number & w->mask, level->map);
+		level->used--;
+		last = number;
+	}
+	if (!done && number && number <= until) {
+		last = number;
 		w->open |= BIT(0);
-		done += empty_slot(w, 0, due, budget - done);
+	}
+	/* Behind a heavy slot that is in the way they are late already. */
+	w->at = max(w->at, last);
+	set_hand(w, 0, last);
+	if (w->open & BIT(0)) {
+		done = empty_slot(w, 0, due, budget);
+		number = first_slot(w, level, last);
 	}
 	level->next = number ? number : WHEEL_NEVER;
 	return done;

@@ -166,13 +166,15 @@ struct wheel_queue {
 };
 
 /**
- * struct wheel_batch - timers that were taken out of their slots together
- * @expiry: their ticks
- * @id: which they are
+ * struct wheel_batch - timers whose entries were taken out of their slots together
+ * @expiry: the ticks of the entries
+ * @timer: the timers
+ * @id: their ids
  * @nr: how many
  */
 struct wheel_batch {
 	u64		expiry[WHEEL_STEP];
+	struct timer	*timer[WHEEL_STEP];
 	u32		id[WHEEL_STEP];
 	unsigned int	nr;
 };
@@ -352,7 +354,7 @@ static inline bool wheel_full(const struct wheel *w)
 /* Had stale entries better be dropped than room be made for more? */
 static inline bool wheel_stale(const struct wheel *w)
 {
-	return w->entries - w->filed > w->filed / 2 + WHEEL_STEP + w->sift_left;
+	return w->entries - w->filed > w->filed + WHEEL_STEP + w->sift_left;
 }
 
 static inline struct timer *wheel_timer(const struct wheel *w, u32 id)

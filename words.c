@@ -132,7 +132,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 	for (unsigned int i = 0; i < batch->nr; i++) {
 		u32 id = batch->id[i];
 		struct twheel_word *word = word_of(ts, id);
-		struct timer *t = timer_of(ts, id);
+		struct timer *t = batch->timer[i];
 		u64 before = t->deadline, promised;
 
 		t->deadline = word_deadline(word);
@@ -150,7 +150,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		unsigned int i = __ffs64(raised);
 		u32 id = batch->id[i];
 		struct twheel_word *word = word_of(ts, id);
-		struct timer *t = timer_of(ts, id);
+		struct timer *t = batch->timer[i];
 		u64 deadline = word_deadline(word);
 		bool filed = batch->expiry[i] > w->at && batch->expiry[i] != WHEEL_NEVER;
 
@@ -173,7 +173,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 	}
 	for (unsigned int i = 0; i < batch->nr; i++)
 		if (batch->expiry[i] <= w->at)
-			timer_found(ts, batch->id[i], timer_of(ts, batch->id[i]));
+			timer_found(ts, batch->id[i], batch->timer[i]);
 }
 
 /**

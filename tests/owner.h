@@ -147,8 +147,9 @@ static inline bool owner_entry(const struct wheel *w, u32 *at, u64 *entry)
 
 static inline void owner_look(struct wheel *w, struct wheel_batch *batch)
 {
+	(void)w;
 	for (unsigned int i = 0; i < batch->nr; i++)
-		batch->expiry[i] = wheel_timer(w, batch->id[i])->deadline;
+		batch->expiry[i] = batch->timer[i]->deadline;
 }
 
 /* File a timer, or move it; false if there is no memory. */
