@@ -73,6 +73,8 @@ struct timer {
  *	itself may be behind that, by what is due and was not found yet
  * @news: events were queued and no waiter was woken for them; set here, cleared by the owner
  * @settable: the clock may be set; written by the owner after timers_setup()
+ * @plain: ids below it have nothing special about them: no words, a clock that can't be set;
+ *	brought up to date with @now
  * @word: the pages of words, WORDS_PER_PAGE to each; NULL: timers have none
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
@@ -96,6 +98,7 @@ struct timers {
 	struct twheel_word **word;
 	bool		news;
 	bool		settable;
+	u32		plain;
 	u32		fresh;
 	u32		claims;
 	u64		arms;
@@ -185,9 +188,11 @@ static inline u64 slack_decode(unsigned int slack)
 /* The first tick at or past a deadline. */
 static inline u64 first_tick(const struct timers *ts, u64 deadline)
 {
-	u64 begun = ticks_of(ts, deadline);
+	u64 ticks = mul_u64_u64_shr(deadline, ts->reciprocal, 64);
+	u64 left = deadline - ticks * ts->tick;
 
-	return begun + (begun * ts->tick != deadline);
+	/* As in ticks_of(); and one more, if it has begun before the deadline. */
+	return ticks + (left > ts->tick) + (left > 0);
 }
 
 /*

@@ -92,6 +92,7 @@ static u64 wheel_time(struct timers *ts, u64 now)
 		tick = at;
 	}
 	ts->turned = tick;
+	ts->plain = ts->word || ts->settable || ts->shift ? 0 : ts->wheel.ids;
 	return tick;
 }
 
@@ -147,8 +148,14 @@ static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 
 /* Operations */
 
-/* Is this a sensible arm, though not a plain one-shot? */
-TWHEEL_PART int timers_check_any_arm(const struct timers *ts, const struct twheel_op *op)
+/**
+ * timers_check_arm() - is this a sensible arm?
+ * @ts: the timers
+ * @op: untrusted
+ *
+ * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
+ */
+TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
 {
 	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE |
 			  TWHEEL_ARM_STORED | TWHEEL_ARM_KEEP;
@@ -195,25 +202,14 @@ TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel
 {
 	if (op->flags)
 		return -EOPNOTSUPP;
-	if (op->reserved || op->deadline || op->interval || op->slack ||
-	    op->cookie || op->count)
+	if (op->reserved | op->deadline | op->interval | op->slack | op->cookie | op->count)
 		return -EINVAL;
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 }
 
-/**
- * timers_arm() - arm or move a timer
- * @ts: the timers, turned to @now
- * @op: one that timers_check_arm() passed; the results are written to it
- * @now: ns
- * @need: what is missing, with -EAGAIN; the same for all tries of an arm.  Between a try that
- *	needs a word and the one that follows there must be no other arm, cancel or commit
- *
- * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
- * again; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
- */
-TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
-			   struct timers_need *need)
+/* As timers_arm(), for all that is not plain. */
+static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
+			    struct timers_need *need)
 {
 	struct wheel *w = &ts->wheel;
 	enum twheel_state state = TWHEEL_STATE_IDLE;
@@ -226,15 +222,17 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	struct wheel_node *node;
 	struct timer *t;
 	u32 id = op->id == TWHEEL_ID_ANY ? op->id : known_id(ts, op->id);
-	int ret;
+	int ret = timers_check_arm(ts, op);
 
-	if (unlikely(flags & TWHEEL_ARM_STORED || need->exchanged))
+	if (ret)
+		return ret;
+	if (flags & TWHEEL_ARM_STORED || need->exchanged)
 		return words_arm(ts, op, now, need);
-	if (unlikely(id == TWHEEL_ID_ANY)) {
+	if (id == TWHEEL_ID_ANY) {
 		ret = free_id(ts, &id, need);
 		if (ret)
 			return ret;
-	} else if (unlikely(!wheel_has(w, id))) {
+	} else if (!wheel_has(w, id)) {
 		if (op->generation)
 			return -ESTALE;
 		if (flags & TWHEEL_ARM_MOVE)
@@ -246,11 +244,11 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	t = timer_of(ts, id);
 	node = wheel_node(w, id);
 	word = word_of(ts, id);
-	if (unlikely(op->generation && op->generation != t->generation))
+	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
-	if (likely(!word && op->id == id))
+	if (!word && op->id == id)
 		state = timer_state(ts, node, t);
-	if (unlikely(flags)) {
+	if (flags) {
 		ret = word ? 0 : arm_refused(flags, state_armed(state));
 		if (ret)
 			return ret;
@@ -261,17 +259,16 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		if (flags & TWHEEL_ARM_RELATIVE && deadline)
 			deadline = add_times(now, deadline);
 	}
-	if (likely(deadline > now)) {
+	if (deadline > now) {
 		expiry = file_tick(ts, deadline, slack);
 		level = wheel_level(w, expiry);
 	}
-	if (unlikely(level_missing(ts, expiry, level, interval, slack, now)) &&
-	    !need->few_levels) {
+	if (level_missing(ts, expiry, level, interval, slack, now) && !need->few_levels) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
 
-	if (unlikely(word))
+	if (word)
 		return words_need(ts, op, id, deadline, need);
 	/* From here on nothing fails. */
 	timer_begin(t, op, deadline, slack);
@@ -280,10 +277,10 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	op->generation = t->generation;
 	op->state = state;
 
-	if (likely(deadline > now)) {
-		if (unlikely(wheel_where(node) == WHEEL_DUE || wheel_where(node) == WHEEL_POOL))
+	if (deadline > now) {
+		if (wheel_where(node) == WHEEL_DUE || wheel_where(node) == WHEEL_POOL)
 			wheel_unlink(w, id);
-		wheel_file_inline(w, id, node, expiry, level);
+		wheel_file(w, id, expiry, level);
 		trace_twheel_timer_arm(w, id, state);
 	} else {
 		if (wheel_where(node) != WHEEL_OUT)
@@ -298,21 +295,85 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 }
 
 /**
+ * timers_arm() - arm or move a timer
+ * @ts: the timers, turned to @now
+ * @op: untrusted; the results are written to it
+ * @now: ns
+ * @need: what is missing, with -EAGAIN; the same for all tries of an arm.  Between a try that
+ *	needs a word and the one that follows there must be no other arm, cancel or commit
+ *
+ * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
+ * again; what timers_check_arm() returns; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
+ *
+ * A plain arm, as nearly all of them are, is of a one-shot, for a tick that the wheel reaches, and
+ * of a timer that is idle or pending: it can have no fault, and needs nothing.
+ */
+TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
+			   struct timers_need *need)
+{
+	struct wheel *w = &ts->wheel;
+	const u64 deadline = op->deadline;
+	enum twheel_state state;
+	struct wheel_node *node;
+	enum wheel_where where;
+	unsigned int level;
+	struct timer *t;
+	u64 expiry;
+	u32 id;
+
+	if (unlikely((op->flags | op->reserved | op->count | op->generation | op->interval |
+		      op->slack) || deadline <= now || deadline > KTIME_MAX || op->id >= ts->plain))
+		return arm_any(ts, op, now, need);
+	id = array_index_nospec(op->id, ts->plain);
+	expiry = first_tick(ts, deadline);
+	level = wheel_level(w, expiry);
+	if (unlikely(level >= w->nr_levels || !wheel_has_chunk(w, id)))
+		return arm_any(ts, op, now, need);
+	t = timer_of(ts, id);
+	node = wheel_node(w, id);
+	where = wheel_where(node);
+	/* Not if it has an event, or may have, nor if its id is in the pool. */
+	if (unlikely(where == WHEEL_FILED ? t->deadline <= now :
+		     where != WHEEL_OUT || timer_has_deadline(t)))
+		return arm_any(ts, op, now, need);
+	state = timer_state(ts, node, t);
+	if (!++t->generation)
+		t->generation = 1;
+	t->cookie = op->cookie;
+	t->deadline = deadline;
+	t->interval = 0;
+	t->count = 0;
+	t->slack = 0;
+	ts->arms++;
+	op->generation = t->generation;
+	op->state = state;
+	wheel_file_inline(w, id, node, expiry, level);
+	trace_twheel_timer_arm(w, id, state);
+	return 0;
+}
+
+/**
  * timers_cancel() - make sure that a timer is not armed
  * @ts: the timers, turned to the time that it is
- * @op: one that timers_check_cancel() passed; the results are written to it
+ * @op: untrusted; the results are written to it
  * @need: what has to be done first, with -EAGAIN
  *
- * Return: 0; -EAGAIN: nothing was done, call again after words_exchange(); or -ESTALE.
+ * Return: 0; -EAGAIN: nothing was done, call again after words_exchange(); what
+ * timers_check_cancel() returns; or -ESTALE.
  */
 TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need)
 {
-	u32 id = known_id(ts, op->id);
-	struct twheel_word *word = word_of(ts, id);
+	int ret = timers_check_cancel(ts, op);
+	struct twheel_word *word;
 	struct wheel_node *node;
 	enum wheel_where where;
 	struct timer *t;
+	u32 id;
 
+	if (unlikely(ret))
+		return ret;
+	id = known_id(ts, op->id);
+	word = word_of(ts, id);
 	if (!wheel_has(&ts->wheel, id)) {
 		if (op->generation)
 			return -ESTALE;
