@@ -43,7 +43,8 @@ help:
 	@echo 'On this machine, natively:'
 	@echo '  make bench-wheel  measures the wheel by itself, and whole timers, beside heaps,'
 	@echo '                    libev, libevent and libuv, in user space and in a User-Mode'
-	@echo '                    Linux kernel (JSON=FILE, PLOT=FILE as above)'
+	@echo '                    Linux kernel (JSON=FILE, PLOT=FILE as above; BASE=COMMIT: beside'
+	@echo '                    the wheel of that commit)'
 	@echo '  make bench-instructions, make bench-instructions-update'
 	@echo '                    counts the instructions of its operations; records them'
 	@echo

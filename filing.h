@@ -94,15 +94,15 @@ static __always_inline void wheel_put(struct wheel *w, u32 id, u64 tick)
  * @w: a wheel with at least one level, that is not full
  * @id: a timer that is in no queue
  * @t: the timer itself
- * @expiry: a tick after the one the wheel has been turned to
+ * @tick: after the one the wheel has been turned to, and not beyond the horizon
  *
  * If one of the entries is its own and is not too late, that will do: the look comes too early,
  * once.  Otherwise it gets another entry, and the one that it had is stale.
  */
 static __always_inline void wheel_file_inline(struct wheel *w, u32 id, struct timer *t,
-					      u64 expiry)
+					      u64 tick)
 {
-	u64 tick = wheel_look_tick(w, expiry), link = t->link;
+	u64 link = t->link;
 
 	if (link & LINK_WHERE(WHEEL_FILED)) {
 		w->filed += !!(link & LINK_KEPT);
@@ -117,6 +117,13 @@ static __always_inline void wheel_file_inline(struct wheel *w, u32 id, struct ti
 	}
 	t->link = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
 	wheel_put(w, id, tick);
+}
+
+/* A timer that is filed is not to come due, but keeps its entry. */
+static __always_inline void wheel_keep(struct wheel *w, struct timer *t)
+{
+	t->link |= LINK_KEPT;
+	w->filed--;
 }
 
 #endif /* TWHEEL_FILING_H */

@@ -32,15 +32,11 @@ static_assert(sizeof(struct twheel_stats) == 280);
 static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now,
 			struct timers_need *need)
 {
-	int ret;
-
 	switch (op->opcode) {
 	case TWHEEL_OP_ARM:
-		ret = timers_check_arm(ts, op);
-		return ret ? ret : timers_arm(ts, op, now, need);
+		return timers_arm(ts, op, now, need);
 	case TWHEEL_OP_CANCEL:
-		ret = timers_check_cancel(ts, op);
-		return ret ? ret : timers_cancel(ts, op, need);
+		return timers_cancel(ts, op, need);
 	default:
 		return -EINVAL;
 	}

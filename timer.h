@@ -70,6 +70,8 @@ struct timer_more {
  *	itself may be behind that, by what is due and was not found yet
  * @news: events were queued and no waiter was woken for them; set here, cleared by the owner
  * @settable: the clock may be set; written by the owner after timers_setup()
+ * @plain: ids below it have nothing special about them: no words, a clock that can't be set;
+ *	brought up to date with @now
  * @word: the pages of words, WORDS_PER_PAGE to each; NULL: timers have none
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
@@ -96,6 +98,7 @@ struct timers {
 	size_t		more_memory;
 	bool		news;
 	bool		settable;
+	u32		plain;
 	u32		fresh;
 	u32		claims;
 	u64		arms;
@@ -212,9 +215,11 @@ static inline u64 late_decode(u32 late)
 /* The first tick at or past a deadline. */
 static inline u64 first_tick(const struct timers *ts, u64 deadline)
 {
-	u64 begun = ticks_of(ts, deadline);
+	u64 ticks = mul_u64_u64_shr(deadline, ts->reciprocal, 64);
+	u64 left = deadline - ticks * ts->tick;
 
-	return begun + (begun * ts->tick != deadline);
+	/* As in ticks_of(); and one more, if it has begun before the deadline. */
+	return ticks + (left > ts->tick) + (left > 0);
 }
 
 /*
@@ -418,10 +423,14 @@ static inline int arm_refused(u32 flags, bool armed)
  */
 static inline void timer_end(struct timers *ts, u32 id, u64 how)
 {
-	timer_of(ts, id)->deadline = how;
-	if (id >= ts->fresh)
+	struct timer *t = timer_of(ts, id);
+
+	t->deadline = how;
+	if (unlikely(id >= ts->fresh))
 		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
-	else if (wheel_where(timer_of(ts, id)) != WHEEL_KEPT)
+	else if (wheel_where(t) == WHEEL_TAKEN)
+		wheel_give_up(&ts->wheel, t);
+	else if (wheel_where(t) == WHEEL_FILED)
 		wheel_unlink(&ts->wheel, id);
 }
 

@@ -149,6 +149,8 @@ static u64 wheel_time(struct timers *ts, u64 now)
 		tick = at;
 	}
 	ts->turned = tick;
+	ts->plain = ts->word || ts->settable || ts->shift || !ts->wheel.nr_levels ? 0 :
+		    ts->wheel.ids;
 	return tick;
 }
 
@@ -204,8 +206,14 @@ static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 
 /* Operations */
 
-/* Is this a sensible arm, though not a plain one-shot? */
-TWHEEL_PART int timers_check_any_arm(const struct timers *ts, const struct twheel_op *op)
+/**
+ * timers_check_arm() - is this a sensible arm?
+ * @ts: the timers
+ * @op: untrusted
+ *
+ * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
+ */
+TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
 {
 	const u32 flags = TWHEEL_ARM_RELATIVE | TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE |
 			  TWHEEL_ARM_STORED | TWHEEL_ARM_KEEP;
@@ -252,25 +260,14 @@ TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel
 {
 	if (op->flags)
 		return -EOPNOTSUPP;
-	if (op->reserved || op->deadline || op->interval || op->slack ||
-	    op->cookie || op->count)
+	if (op->reserved | op->deadline | op->interval | op->slack | op->cookie | op->count)
 		return -EINVAL;
 	return op->id < ts->wheel.capacity ? 0 : -ERANGE;
 }
 
-/**
- * timers_arm() - arm or move a timer
- * @ts: the timers, turned to @now
- * @op: one that timers_check_arm() passed; the results are written to it
- * @now: ns
- * @need: what is missing, with -EAGAIN; the same for all tries of an arm.  Between a try that
- *	needs a word and the one that follows there must be no other arm, cancel or commit
- *
- * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
- * again; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
- */
-TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
-			   struct timers_need *need)
+/* As timers_arm(), for all that is not plain. */
+static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
+			    struct timers_need *need)
 {
 	struct wheel *w = &ts->wheel;
 	enum twheel_state state = TWHEEL_STATE_IDLE;
@@ -280,17 +277,19 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	u64 interval = op->interval;
 	struct twheel_word *word;
 	struct timer *t;
-	int ret;
+	int ret = timers_check_arm(ts, op);
 
-	if (unlikely(flags & TWHEEL_ARM_STORED || need->exchanged))
+	if (ret)
+		return ret;
+	if (flags & TWHEEL_ARM_STORED || need->exchanged)
 		return words_arm(ts, op, now, need);
-	if (unlikely(id == TWHEEL_ID_ANY)) {
+	if (id == TWHEEL_ID_ANY) {
 		ret = free_id(ts, &id, need);
 		if (ret)
 			return ret;
 	}
 	id = known_id(ts, id);
-	if (unlikely(!wheel_has(w, id))) {
+	if (!wheel_has(w, id)) {
 		if (op->generation)
 			return -ESTALE;
 		if (flags & TWHEEL_ARM_MOVE)
@@ -301,11 +300,11 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	}
 	t = timer_of(ts, id);
 	word = word_of(ts, id);
-	if (unlikely(op->generation && op->generation != t->generation))
+	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
-	if (likely(!word && op->id == id))
+	if (!word && op->id == id)
 		state = timer_state(ts, id, t);
-	if (unlikely(flags)) {
+	if (flags) {
 		ret = word ? 0 : arm_refused(flags, state_armed(state));
 		if (ret)
 			return ret;
@@ -318,11 +317,11 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		if (flags & TWHEEL_ARM_RELATIVE && deadline)
 			deadline = add_times(now, deadline);
 	}
-	if (likely(deadline > now))
+	if (deadline > now)
 		expiry = file_tick(ts, deadline, slack);
-	if (unlikely(wheel_full(w)))
+	if (wheel_full(w))
 		return timers_make_room(ts, need);
-	if (unlikely(level_missing(ts, expiry, interval, slack, now)) && !need->few_levels) {
+	if (level_missing(ts, expiry, interval, slack, now) && !need->few_levels) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
@@ -332,7 +331,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		return -EAGAIN;
 	}
 
-	if (unlikely(word))
+	if (word)
 		return words_need(ts, op, id, deadline, need);
 	/* From here on nothing fails. */
 	timer_begin(ts, id, op, deadline, slack);
@@ -341,10 +340,10 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	op->generation = t->generation;
 	op->state = state;
 
-	if (unlikely(wheel_where(t) >= WHEEL_DUE))
+	if (wheel_where(t) >= WHEEL_DUE)
 		wheel_unlink(w, id);
-	if (likely(deadline > now)) {
-		wheel_file_inline(w, id, t, expiry);
+	if (deadline > now) {
+		wheel_file(w, id, expiry);
 		trace_twheel_timer_arm(w, id, state);
 		return 0;
 	}
@@ -357,19 +356,70 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 }
 
 /**
- * timers_cancel() - make sure that a timer is not armed
- * @ts: the timers, turned to the time that it is
- * @op: one that timers_check_cancel() passed; the results are written to it
- * @need: what has to be done first, with -EAGAIN
+ * timers_arm() - arm or move a timer
+ * @ts: the timers, turned to @now
+ * @op: untrusted; the results are written to it
+ * @now: ns
+ * @need: what is missing, with -EAGAIN; the same for all tries of an arm.  Between a try that
+ *	needs a word and the one that follows there must be no other arm, cancel or commit
  *
- * Return: 0; -EAGAIN: nothing was done, call again after words_exchange(); or -ESTALE.
+ * Return: 0; -EAGAIN: nothing was done, give the wheel what it needs and call
+ * again; what timers_check_arm() returns; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
+ *
+ * A plain arm, as nearly all of them are, is of a one-shot, for a tick that the wheel reaches, and
+ * of a timer that is idle or pending: it can have no fault, and needs nothing.
  */
-TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need)
+TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
+			   struct timers_need *need)
 {
-	u32 id = known_id(ts, op->id);
-	struct twheel_word *word = word_of(ts, id);
+	struct wheel *w = &ts->wheel;
+	const u64 deadline = op->deadline;
+	u64 expiry, link;
 	struct timer *t;
+	u32 id;
 
+	if (unlikely((op->flags | op->reserved | op->count | op->generation | op->interval |
+		      op->slack) || deadline <= now || deadline > KTIME_MAX || op->id >= ts->plain))
+		return arm_any(ts, op, now, need);
+	id = array_index_nospec(op->id, ts->plain);
+	expiry = first_tick(ts, deadline);
+	if (unlikely(expiry >= w->end[w->nr_levels - 1] || expiry - w->at > WHEEL_HORIZON ||
+		     wheel_full(w) || !wheel_has_chunk(w, id) || more_of(ts, id)))
+		return arm_any(ts, op, now, need);
+	t = timer_of(ts, id);
+	link = t->link;
+	if (link & LINK_WHERE(WHEEL_FILED)) {
+		/* If it is filed, it may have come due. */
+		if (unlikely(!(link & LINK_KEPT) && t->deadline <= now))
+			return arm_any(ts, op, now, need);
+	} else if (unlikely(link)) {
+		return arm_any(ts, op, now, need);
+	}
+	op->state = timer_has_deadline(t) ? TWHEEL_STATE_PENDING :
+		    t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
+	if (!++t->generation)
+		t->generation = 1;
+	op->generation = t->generation;
+	t->cookie = op->cookie;
+	t->deadline = deadline;
+	ts->arms++;
+	wheel_file_inline(w, id, t, expiry);
+	trace_twheel_timer_arm(w, id, op->state);
+	return 0;
+}
+
+/* As timers_cancel(), for all that is not plain. */
+static noinline int cancel_any(struct timers *ts, struct twheel_op *op, struct timers_need *need)
+{
+	int ret = timers_check_cancel(ts, op);
+	struct twheel_word *word;
+	struct timer *t;
+	u32 id;
+
+	if (unlikely(ret))
+		return ret;
+	id = known_id(ts, op->id);
+	word = word_of(ts, id);
 	if (!wheel_has(&ts->wheel, id)) {
 		if (op->generation)
 			return -ESTALE;
@@ -395,6 +445,39 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
 		word_let_go(ts, id, word);
 	else
 		timer_end(ts, id, TIMER_NONE);
+	return 0;
+}
+
+/**
+ * timers_cancel() - make sure that a timer is not armed
+ * @ts: the timers, turned to the time that it is
+ * @op: untrusted; the results are written to it
+ * @need: what has to be done first, with -EAGAIN
+ *
+ * Return: 0; -EAGAIN: nothing was done, call again after words_exchange(); what
+ * timers_check_cancel() returns; or -ESTALE.  A plain cancel is of a timer that is pending.
+ */
+TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need)
+{
+	struct timer *t;
+	u32 id;
+
+	if (unlikely((op->flags | op->reserved | op->count | op->generation | op->interval |
+		      op->slack | op->deadline | op->cookie) ||
+		     op->id >= min(ts->plain, ts->fresh)))
+		return cancel_any(ts, op, need);
+	id = array_index_nospec(op->id, ts->plain);
+	if (unlikely(!wheel_has_chunk(&ts->wheel, id)))
+		return cancel_any(ts, op, need);
+	t = timer_of(ts, id);
+	if (unlikely(wheel_where(t) != WHEEL_FILED || t->deadline <= ts->now))
+		return cancel_any(ts, op, need);
+	op->generation = t->generation;
+	op->state = TWHEEL_STATE_PENDING;
+	ts->cancels++;
+	trace_twheel_timer_cancel(&ts->wheel, id, TWHEEL_STATE_PENDING);
+	wheel_keep(&ts->wheel, t);
+	t->deadline = TIMER_NONE;
 	return 0;
 }
 

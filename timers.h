@@ -21,7 +21,7 @@ TWHEEL_PART void timers_add_more(struct timers *ts, u32 id, void *page);
 TWHEEL_PART void timers_destroy(struct timers *ts);
 TWHEEL_PART size_t timers_memory(const struct timers *ts);
 
-TWHEEL_PART int timers_check_any_arm(const struct timers *ts, const struct twheel_op *op);
+TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
 TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);
 TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need);
@@ -45,23 +45,6 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 
 TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
 TWHEEL_PART void timers_turn(struct timers *ts, u64 now);
-
-/**
- * timers_check_arm() - is this a sensible arm?
- * @ts: the timers
- * @op: untrusted
- *
- * Return: 0, -EOPNOTSUPP, -EINVAL or -ERANGE, as the ABI says.
- */
-static inline int timers_check_arm(const struct timers *ts, const struct twheel_op *op)
-{
-	/* A plain one-shot, as nearly all of them are, can have no other fault. */
-	if (likely(!((op->flags & ~TWHEEL_ARM_RELATIVE) | op->reserved | op->count |
-		     op->interval | op->slack) && op->id < ts->wheel.capacity &&
-		   op->deadline <= KTIME_MAX && !ts->settable))
-		return 0;
-	return timers_check_any_arm(ts, op);
-}
 
 /* Is there work for timers_advance() that had better be done soon? */
 static inline bool timers_heavy(const struct timers *ts)

@@ -537,10 +537,15 @@ TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 n
 	level->next = min(level->next, slot_opens(w, l, number));
 }
 
-/* As wheel_file_inline(). */
+/**
+ * wheel_file() - have a timer looked at when it is due
+ * @w: a wheel with at least one level, that is not full
+ * @id: a timer that is in no queue
+ * @expiry: a tick after the one the wheel has been turned to
+ */
 TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry)
 {
-	wheel_file_inline(w, id, wheel_timer(w, id), expiry);
+	wheel_file_inline(w, id, wheel_timer(w, id), wheel_look_tick(w, expiry));
 }
 
 /* Turning */
@@ -725,6 +730,7 @@ static noinline void not_due(struct wheel *w, struct timer *t, u32 id, u64 expir
 static noinline void due_append(struct wheel *w, struct wheel_batch *batch, bool sifted)
 {
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
+	u64 tick[WHEEL_STEP];
 	u8 order[WHEEL_STEP];
 	unsigned int nr = 0;
 	u32 prev = due->tail;
@@ -732,15 +738,18 @@ static noinline void due_append(struct wheel *w, struct wheel_batch *batch, bool
 	look_at(w, batch, sifted);
 	for (unsigned int i = 0; i < batch->nr; i++) {
 		u64 expiry = batch->expiry[i];
-		unsigned int at = nr;
+		unsigned int at;
 
 		if (unlikely(expiry > w->at)) {
 			not_due(w, batch->timer[i], batch->id[i], expiry, sifted);
 			continue;
 		}
 		/* Insertion sort: most of them come in order. */
-		for (nr++; at && batch->expiry[order[at - 1]] > expiry; at--)
+		for (at = nr++; at && tick[at - 1] > expiry; at--) {
+			tick[at] = tick[at - 1];
 			order[at] = order[at - 1];
+		}
+		tick[at] = expiry;
 		order[at] = i;
 	}
 	batch->nr = 0;

@@ -377,6 +377,13 @@ static inline u32 wheel_mark(const struct timer *t)
 	return t->link;
 }
 
+/* A timer that is taken is out. */
+static inline void wheel_give_up(struct wheel *w, struct timer *t)
+{
+	t->link = 0;
+	w->taken--;
+}
+
 /* Of a batch, the timer that is fetched while another is filed or unlinked. */
 #define WHEEL_AHEAD	16U
 

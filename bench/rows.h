@@ -6,7 +6,7 @@
 #define TWHEEL_BENCH_ROWS_H
 
 #define VALUES_MAX	64
-#define ROWS_MAX	2048
+#define ROWS_MAX	4096
 
 /* The elements of an array. */
 #define COUNT(a)	(sizeof(a) / sizeof(*(a)))

@@ -172,11 +172,9 @@ static inline bool owner_file(struct wheel *w, u32 id, u64 tick)
 /* Arm a timer; returns 0 or an errno, as the ABI says. */
 static inline int owner_arm(struct timers *ts, struct twheel_op *op, u64 now)
 {
-	int ret = timers_check_arm(ts, op);
 	struct timers_need need = {};
+	int ret;
 
-	if (ret)
-		return ret;
 	timers_turn(ts, now);
 	while ((ret = timers_arm(ts, op, now, &need)) == -EAGAIN)
 		if (!owner_add(ts, &need))
@@ -187,11 +185,12 @@ static inline int owner_arm(struct timers *ts, struct twheel_op *op, u64 now)
 /* Cancel a timer; returns 0 or an errno, as the ABI says. */
 static inline int owner_cancel(struct timers *ts, struct twheel_op *op)
 {
-	int ret = timers_check_cancel(ts, op);
 	struct timers_need need = {};
+	int ret;
 
-	while (!ret && (ret = timers_cancel(ts, op, &need)) == -EAGAIN)
-		ret = owner_add(ts, &need) ? 0 : -ENOMEM;
+	while ((ret = timers_cancel(ts, op, &need)) == -EAGAIN)
+		if (!owner_add(ts, &need))
+			return -ENOMEM;
 	return ret;
 }
 
@@ -209,12 +208,11 @@ static inline unsigned int owner_submit(struct timers *ts, struct twheel_op *ops
 		struct twheel_op *op = &ops[i];
 
 		timers_prefetch_later(ts, op, nr - i);
-		if (op->opcode == TWHEEL_OP_ARM)
-			ret = timers_check_arm(ts, op) ?: timers_arm(ts, op, now, &need);
-		else
-			ret = owner_cancel(ts, op);
-		if (ret == -EAGAIN)
-			ret = owner_add(ts, &need) ? owner_arm(ts, op, now) : -ENOMEM;
+		do
+			ret = op->opcode == TWHEEL_OP_ARM ? timers_arm(ts, op, now, &need) :
+							    timers_cancel(ts, op, &need);
+		while (ret == -EAGAIN && owner_add(ts, &need));
+		ret = ret == -EAGAIN ? -ENOMEM : ret;
 		op->result = ret;
 		failed += ret < 0;
 	}

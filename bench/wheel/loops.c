@@ -52,22 +52,24 @@ void work_seed(unsigned int run)
 }
 
 enum op {
-	ARM, ARM_RANDOM,
-	MOVE, MOVE_ALONE, PUSH, PUSH_ALONE, LATER,
+	ARM, ARM_RANDOM, ARM_ALONE,
+	MOVE, MOVE_ALONE, PUSH, PUSH_ALONE, LATER, LATER_ALONE,
 	CANCEL, CANCEL_ALONE, CANCEL_SAME, CANCEL_SEQUENCE,
 	EXPIRE, EXPIRE_RANDOM, EXPIRE_MOVED,
-	ARM_FENCE, MOVE_FENCE, CANCEL_FENCE,
+	ARM_FENCE, PUSH_FENCE, LATER_FENCE, CANCEL_FENCE,
 	NR_OPS
 };
 
 static const char *const op_name[NR_OPS] = {
 	[ARM]		  = "arm, ids in sequence",
 	[ARM_RANDOM]	  = "arm, random ids",
+	[ARM_ALONE]	  = "arm, none fetched ahead",
 	[MOVE]		  = "re-arm by cancel and arm, random",
 	[MOVE_ALONE]	  = "cancel and arm, none fetched ahead",
 	[PUSH]		  = "re-arm, random",
 	[PUSH_ALONE]	  = "re-arm, none fetched ahead",
 	[LATER]		  = "push back, random",
+	[LATER_ALONE]	  = "push back, none fetched ahead",
 	[CANCEL]	  = "cancel, second random order",
 	[CANCEL_ALONE]	  = "cancel, none fetched ahead",
 	[CANCEL_SAME]	  = "cancel, in the order of re-arms",
@@ -76,7 +78,8 @@ static const char *const op_name[NR_OPS] = {
 	[EXPIRE_RANDOM]	  = "expire, armed at random",
 	[EXPIRE_MOVED]	  = "expire, re-armed at random",
 	[ARM_FENCE]	  = "arm, random, behind a fence",
-	[MOVE_FENCE]	  = "re-arm, random, behind a fence",
+	[PUSH_FENCE]	  = "re-arm, random, behind a fence",
+	[LATER_FENCE]	  = "push back, random, behind a fence",
 	[CANCEL_FENCE]	  = "cancel, random, behind a fence",
 };
 
@@ -140,28 +143,38 @@ static void arm_in_sequence(struct round *r)
 	do_all(r, ARM, r->peer->arm, 0);
 }
 
-static void arm_at_random(struct round *r)
+static void work_at_random(struct round *r)
 {
 	work_shuffle(r->work, r->nr);
 	work_deadlines(r->work, r->nr, r->span);
-	do_all(r, ARM_RANDOM, r->peer->arm, AHEAD);
+}
+
+static void arm_at_random(struct round *r, enum op what, u32 ahead)
+{
+	work_at_random(r);
+	do_all(r, what, r->peer->arm, ahead);
 }
 
 /* Arm all, and then move them, each to any time. */
 static void move(struct round *r, enum op what, void (*op)(const struct batch *), u32 ahead)
 {
 	arm_in_sequence(r);
-	work_shuffle(r->work, r->nr);
-	work_deadlines(r->work, r->nr, r->span);
+	work_at_random(r);
 	do_all(r, what, op, ahead);
 }
 
-static void push_back(struct round *r)
+/* All timers of @work, each by an eighth of the span. */
+static void work_later(struct round *r)
 {
 	work_shuffle(r->work, r->nr);
 	for (u32 i = 0; i < r->nr; i++)
 		r->work[i].ticks += r->span / 8;
-	do_all(r, LATER, r->peer->push, AHEAD);
+}
+
+static void push_back(struct round *r, enum op what, u32 ahead)
+{
+	work_later(r);
+	do_all(r, what, r->peer->push, ahead);
 }
 
 static int check_none_armed(const struct round *r)
@@ -174,6 +187,14 @@ static int check_none_armed(const struct round *r)
 static int cancel(struct round *r, enum op what, u32 ahead)
 {
 	do_all(r, what, r->peer->cancel, ahead);
+	return check_none_armed(r);
+}
+
+static int cancel_unmeasured(struct round *r)
+{
+	struct batch batch = { .work = r->work, .nr = r->nr, .now = r->now };
+
+	r->peer->cancel(&batch);
 	return check_none_armed(r);
 }
 
@@ -229,14 +250,20 @@ static int round_of_ops(struct round *r)
 	if (ret)
 		return ret;
 
-	work_shuffle(r->work, r->nr);
-	work_deadlines(r->work, r->nr, r->span);
+	work_at_random(r);
 	do_each(r, ARM_FENCE, peer->arm);
-	work_shuffle(r->work, r->nr);
-	work_deadlines(r->work, r->nr, r->span);
-	do_each(r, MOVE_FENCE, peer->push);
+	work_at_random(r);
+	do_each(r, PUSH_FENCE, peer->push);
+	work_later(r);
+	do_each(r, LATER_FENCE, peer->push);
 	work_shuffle(r->work, r->nr);
 	do_each(r, CANCEL_FENCE, peer->cancel);
+
+	arm_at_random(r, ARM_ALONE, 0);
+	push_back(r, LATER_ALONE, 0);
+	ret = cancel_unmeasured(r);
+	if (ret)
+		return ret;
 
 	arm_in_sequence(r);
 	ret = cancel(r, CANCEL_SEQUENCE, 0);
@@ -248,13 +275,13 @@ static int round_of_ops(struct round *r)
 	if (ret)
 		return ret;
 
-	arm_at_random(r);
+	arm_at_random(r, ARM_RANDOM, AHEAD);
 	ret = expire(r, EXPIRE_RANDOM, r->span);
 	if (ret)
 		return ret;
 
 	move(r, PUSH, peer->push, AHEAD);
-	push_back(r);
+	push_back(r, LATER, AHEAD);
 	return expire(r, EXPIRE_MOVED, r->span + r->span / 8);
 }
 

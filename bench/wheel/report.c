@@ -25,6 +25,10 @@ static const char *const columns[] = {
 #define HUNDRED_FAR	"100k over 300M ticks"
 #define THOUSAND	"1k over 300k ticks"
 
+/* No operation may take more than this share of what it took at this commit. */
+#define BASE		"7ed7b88"
+#define BASE_GOAL	0.7
+
 /* What share of another's time an operation may take. */
 static const struct {
 	const char	*part;
@@ -33,12 +37,14 @@ static const struct {
 	const char	*beside;
 	double		goal;
 } goals[] = {
-	{ MILLION,  "arm, ids in sequence",		"timers", "libev",  0.55 },
-	{ MILLION,  "arm, random ids",			"timers", "heap4",  1.6 },
-	{ MILLION,  "re-arm, random",			"timers", "heap4",  0.38 },
-	{ MILLION,  "push back, random",		"timers", "heap4",  0.36 },
-	{ MILLION,  "cancel, second random order",	"timers", "heap4",  0.43 },
-	{ MILLION,  "expire, armed at random",		"timers", "libev",  0.074 },
+	{ MILLION,  "arm, ids in sequence",		"timers", "libev",  0.8 },
+	{ MILLION,  "arm, random ids",			"timers", "heap4",  2.4 },
+	{ MILLION,  "re-arm, random",			"timers", "heap4",  0.55 },
+	{ MILLION,  "push back, random",		"timers", "heap4",  0.5 },
+	{ MILLION,  "cancel, second random order",	"timers", "heap4",  0.6 },
+	{ MILLION,  "expire, armed at random",		"timers", "libev",  0.10 },
+	{ HUNDRED,  "re-arm, random",			"timers", "libev",  0.5 },
+	{ THOUSAND, "re-arm, random",			"timers", "libev",  1.0 },
 	{ MILLION,  "arm, ids in sequence",		"wheel",  "libev",  0.24 },
 	{ MILLION,  "re-arm, random",			"wheel",  "heap4",  0.25 },
 	{ MILLION,  "cancel, second random order",	"wheel",  "heap4",  0.22 },
@@ -84,6 +90,21 @@ static void loop_goals(const char *peer)
 	}
 }
 
+/* Beside the same at another commit: run names its peers so. */
+static void base_goals(void)
+{
+	enum sense sense = strncmp(fact_of("base"), BASE, strlen(BASE)) ? NO_GOAL : AT_MOST;
+
+	for (unsigned int i = 0, nr = nr_rows; i < nr; i++) {
+		const struct row *row = &rows[i];
+		char base[sizeof(row->peer) + 8];
+
+		snprintf(base, sizeof(base), "base %s", row->peer);
+		ratio(row->name, row, find(row->part, row->bed, row->name, base, row->timers),
+		      sense, BASE_GOAL);
+	}
+}
+
 static void set_goals(void)
 {
 	static const char *const pass_parts[] = {
@@ -101,6 +122,7 @@ static void set_goals(void)
 	loop_goals("fallback");
 	hot_goal("re-arm, random", "timers");
 	hot_goal("re-arm by cancel and arm, random", "timers");
+	base_goals();
 	for (size_t i = 0; i < COUNT(pass_parts) * COUNT(beds); i++) {
 		const char *part = pass_parts[i / COUNT(beds)], *bed = beds[i % COUNT(beds)];
 
@@ -202,6 +224,32 @@ static void print_list(const char *part, const char *bed)
 	}
 }
 
+/* Each part's rows, and what share they are of what they were at another commit. */
+static void print_base(void)
+{
+	const char *part = "";
+
+	if (!strcmp(fact_of("base"), "unknown"))
+		return;
+	print_head("Beside another commit", fact_of("base"));
+	for (unsigned int i = 0; i < nr_rows; i++) {
+		if (!strstr(rows[i].peer, " : base "))
+			continue;
+		if (strcmp(rows[i].part, part))
+			printf("  %s\n", rows[i].part);
+		part = rows[i].part;
+		print_row(&rows[i]);
+	}
+}
+
+static void print_clusters(void)
+{
+	print_head("Clustered expiry",
+		   "All timeouts are of one length and begin in clusters; 95 % are cancelled. A step is\n"
+		   "one timers_advance() of 64 timers. All at once: its budget has no bound.");
+	print_part("clusters", "native");
+}
+
 static void print_passes(const char *bed)
 {
 	printf("\nThe longest pass\n"
@@ -255,6 +303,7 @@ static void print_all(void)
 	       "the module's code and libtwheel's in one thread, without the way into the kernel.\n");
 	print_list("delivery", "native");
 	print_passes("native");
+	print_clusters();
 	printf("\nMemory: what a timer takes, and what the machine's costs\n");
 	print_list("memory", "native");
 	if (strcmp(fact_of("um runs"), "unknown")) {
@@ -264,6 +313,7 @@ static void print_all(void)
 		print_ops("100k over 300k ticks", "um");
 		print_passes("um");
 	}
+	print_base();
 	putchar('\n');
 	print_goals();
 }

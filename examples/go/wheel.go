@@ -37,10 +37,10 @@ type twheelSetup struct {
 	levels       uint32
 	slots        uint32
 	capacity     uint32
-	reserved     uint32
+	event_size   uint32
 	words_offset uint64
 	now          uint64
-	clock_offset int64
+	clock_offset uint64
 }
 
 type twheelOp struct {
