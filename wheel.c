@@ -309,6 +309,12 @@ static struct wheel_slot *open_slot_of(struct wheel *w, unsigned int l)
 	return &w->level[l].slot[w->level[l].hand & w->mask];
 }
 
+/* The tick of an entry of a slot with this bound. */
+static u64 entry_tick(u64 soonest, u64 entry)
+{
+	return soonest + ((entry - soonest) & WHEEL_TICK_MASK);
+}
+
 /* A slot has lost its last entry. */
 static void slot_close(struct wheel *w, unsigned int l, u64 number)
 {
@@ -800,7 +806,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 	for (done = 0; done < budget; done += nr) {
 		nr = slot_pop(w, slot, entries, budget - done);
 		for (unsigned int i = nr; i-- > 0;) {
-			u64 tick = base + ((entries[i] - base) & WHEEL_TICK_MASK);
+			u64 tick = entry_tick(base, entries[i]);
 			u32 id = entry_id(entries[i]);
 
 			if (ask || tick <= w->at) {
@@ -902,8 +908,8 @@ TWHEEL_PART void wheel_turn(struct wheel *w, u64 now)
 
 /*
  * Empty slots of level 0, one after the other, as long as they lie before @until and fit into the
- * batch; or one that does not, of which the rest is left.  Returns how many entries.  No timers
- * go round level 0, because there are others above it.
+ * batch; or one that does not, of which the rest is left.  Returns how many entries.  Timers go
+ * round level 0 only if they were filed while there was no other.
  */
 static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *due,
 			      unsigned int budget)
@@ -922,7 +928,8 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 		done += slot->count;
 		while (slot->count)
 			for (unsigned int nr = slot_pop(w, slot, entries, WHEEL_STEP); nr--;)
-				batch_add(w, due, number, entry_id(entries[nr]));
+				batch_add(w, due, entry_tick(slot->soonest, entries[nr]),
+					  entry_id(entries[nr]));
 		slot->soonest = WHEEL_NEVER;
 		__clear_bit(number & w->mask, level->map);
 		level->used--;
