@@ -430,7 +430,7 @@ static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
 	twheel_shape(ts, setup, clock, clock_now(clock) + twheel_opener_offset(tw, clock));
 	if (!(setup->flags & TWHEEL_SETUP_WORDS))
 		return 0;
-	ret = memory_set_up(ts, tw->user);
+	ret = memory_set_up(tw, ts, tw->user);
 	if (ret)
 		memory_free(ts, tw->user);
 	return ret;

@@ -117,7 +117,6 @@ struct timers {
  * @id: which timer
  * @handled: timers handled, and ids passed over, under this hold of the lock; the caller sets it
  *	to 0 before the first
- * @few_levels: there is no memory for another level: make do with those that there are
  * @exchanged: words_exchange() has stored @deadline; cleared by the try that follows
  * @unless_changed: store it only if the word still holds @before
  * @deadline: what to store into the word of @id
@@ -134,7 +133,6 @@ struct timers_need {
 	}	what;
 	u32	id;
 	u32	handled;
-	bool	few_levels;
 	bool	exchanged;
 	bool	unless_changed;
 	u64	deadline;

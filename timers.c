@@ -97,13 +97,16 @@ static u32 more_pages(const struct timers *ts)
 	return DIV_ROUND_UP(ts->wheel.capacity, MORE_PER_PAGE);
 }
 
-/* Give timers a directory for struct timer_more.  Returns false if there is no memory.  Sleeps. */
-TWHEEL_PART bool timers_more_begin(struct timers *ts)
+/* Memory for the directory of struct timer_more, for timers_add_more_directory(); or NULL.  Sleeps. */
+TWHEEL_PART struct timer_more **timers_more_alloc(const struct timers *ts)
 {
-	ts->more = wheel_array_alloc(more_pages(ts) * sizeof(*ts->more));
-	if (ts->more)
-		ts->more_memory = more_pages(ts) * sizeof(*ts->more);
-	return ts->more;
+	return wheel_array_alloc(more_pages(ts) * sizeof(*ts->more));
+}
+
+TWHEEL_PART void timers_add_more_directory(struct timers *ts, struct timer_more **directory)
+{
+	ts->more = directory;
+	ts->more_memory = more_pages(ts) * sizeof(*ts->more);
 }
 
 /* Give a timer, and those that share its page, their struct timer_more: a page of zeroes. */
@@ -321,7 +324,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 		expiry = file_tick(ts, deadline, slack);
 	if (wheel_full(w))
 		return timers_make_room(ts, need);
-	if (level_missing(ts, expiry, interval, slack, now) && !need->few_levels) {
+	if (level_missing(ts, expiry, interval, slack, now)) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}

@@ -16,7 +16,8 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 			      unsigned int slots, u64 tick, u64 now);
 
 TWHEEL_PART int timers_check_shape(struct twheel_setup *setup);
-TWHEEL_PART bool timers_more_begin(struct timers *ts);
+TWHEEL_PART struct timer_more **timers_more_alloc(const struct timers *ts);
+TWHEEL_PART void timers_add_more_directory(struct timers *ts, struct timer_more **directory);
 TWHEEL_PART void timers_add_more(struct timers *ts, u32 id, void *page);
 TWHEEL_PART void timers_destroy(struct timers *ts);
 TWHEEL_PART size_t timers_memory(const struct timers *ts);

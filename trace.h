@@ -178,7 +178,7 @@ TRACE_EVENT(twheel_cascade,
 		__entry->wheel		= trace_number(w);
 		__entry->level		= level;
 		__entry->slot		= slot;
-		__entry->timers		= w->level[level].slot[slot].filed;
+		__entry->timers		= w->level[level].slot[slot].count;
 		__entry->tick		= w->at;
 	),
 	TP_printk("wheel=%llu level=%u slot=%u timers=%u tick=%llu",

@@ -104,15 +104,22 @@ static u64 blocks_for(const struct wheel *w, u64 entries)
 	return entries <= slots ? entries : slots + DIV_ROUND_UP(entries - slots, WHEEL_BLOCK - 1);
 }
 
-/* See wheel_stale(): what a sift leaves is one entry of a timer in each level. */
-static u32 max_pages(const struct wheel *w)
+/**
+ * wheel_max_pages() - how many pages of blocks a wheel may have
+ * @w: the wheel
+ *
+ * There may be two entries of each timer, and what a sift leaves: one more in each level.
+ *
+ * Return: how many.
+ */
+TWHEEL_PART u32 wheel_max_pages(const struct wheel *w)
 {
-	return DIV_ROUND_UP(blocks_for(w, (w->max_levels + 1ULL) * w->capacity + 2 * WHEEL_STEP), BLOCKS_PER_PAGE);
+	return DIV_ROUND_UP(blocks_for(w, (w->max_levels + 2ULL) * w->capacity + 2 * WHEEL_STEP), BLOCKS_PER_PAGE);
 }
 
 static size_t directory_bytes(const struct wheel *w)
 {
-	return max_chunks(w) * sizeof(*w->timer) + max_pages(w) * sizeof(*w->pool);
+	return max_chunks(w) * sizeof(*w->timer) + wheel_max_pages(w) * sizeof(*w->pool);
 }
 
 /**

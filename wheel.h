@@ -268,6 +268,7 @@ TWHEEL_PART void wheel_moved(struct wheel *w);
 TWHEEL_PART void *wheel_array_alloc(size_t bytes);
 TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w);
 TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory);
+TWHEEL_PART u32 wheel_max_pages(const struct wheel *w);
 TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, void *page);
 TWHEEL_PART void wheel_add_blocks(struct wheel *w, void *page);
 TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w);

@@ -280,7 +280,7 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		expiry = file_tick(ts, deadline, slack);
 	if (!exchanged && wheel_full(w))
 		return timers_make_room(ts, need);
-	if (!exchanged && level_missing(ts, expiry, 0, 0, now) && !need->few_levels) {
+	if (!exchanged && level_missing(ts, expiry, 0, 0, now)) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}

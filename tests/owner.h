@@ -53,8 +53,13 @@ static inline bool owner_add_more(struct timers *ts, u32 id)
 {
 	void *page;
 
-	if (!ts->more && !timers_more_begin(ts))
-		return false;
+	if (!ts->more) {
+		struct timer_more **directory = timers_more_alloc(ts);
+
+		if (!directory)
+			return false;
+		timers_add_more_directory(ts, directory);
+	}
 	page = owner_page();
 	if (page)
 		timers_add_more(ts, id, page);

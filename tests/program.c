@@ -64,9 +64,6 @@ static bool calm, was_crowded;
 /* The tick at which the program has begun. */
 static u64 started;
 
-/* Was there no memory for another level? */
-static bool few_levels;
-
 /* How often timers were filed from outside. */
 static u64 filings;
 
@@ -250,12 +247,6 @@ static const char *arm(struct twheel_op op, bool memory)
 	if (op.id != TWHEEL_ID_ANY && wheel_has(&ts.wheel, op.id))
 		was = link_of(op.id);
 	while ((ret = timers_arm(&ts, &op, now, &need)) == -EAGAIN) {
-		/* Then some looks are in vain. */
-		if (!memory && !calm && need.what == TIMERS_NEED_LEVEL && ts.wheel.nr_levels) {
-			need.few_levels = true;
-			few_levels = true;
-			continue;
-		}
 		if (!memory && need.what != TIMERS_NEED_RETRY) {
 			tell(": ENOMEM\n");
 			/* It may have passed over ids that are free later. */
@@ -675,7 +666,7 @@ static const char *keep_up(const struct step *s)
 	tell("a device that keeps up\n");
 	error = advance(all);
 	/* Not where timers go round, nor where a turn is too short for so many. */
-	if (was_set_back || few_levels || ts.wheel.max_levels * ts.wheel.bits < WHEEL_TICK_BITS - 2 ||
+	if (was_set_back || ts.wheel.max_levels * ts.wheel.bits < WHEEL_TICK_BITS - 2 ||
 	    rate() << ts.wheel.bits < 2 * ref.capacity)
 		return error;
 	for (unsigned int looks = s->more % 64; looks && !error; looks--) {
@@ -771,7 +762,7 @@ static const char *check_step(unsigned long number)
 	    timers_expired(&ts) != stats->expired)
 		return "something is miscounted";
 	/* Until there is no memory for a level, or a clock that is set back makes one too few. */
-	if (!was_set_back && !few_levels && ts.wheel.max_levels * ts.wheel.bits >= 64 &&
+	if (!was_set_back && ts.wheel.max_levels * ts.wheel.bits >= 64 &&
 	    ts.wheel.moves > filings * ts.wheel.max_levels)
 		return "a timer is filed again more than once for each level";
 	if (now == done_at && timers_next(&ts) <= now && !rules_crowded(&ts.wheel))
@@ -804,7 +795,6 @@ static void start(const u8 *head)
 	calm = head[PROGRAM_CALM] % 4 == 1;
 	was_crowded = false;
 	started = now / ts.tick;
-	few_levels = false;
 	cookie = 0;
 	filings = 0;
 	was_set_back = 0;
