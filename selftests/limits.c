@@ -12,7 +12,7 @@
 #define USER_B		54322
 
 /* A timer's memory is charged to the user in portions of so many. */
-#define CHUNK		256
+#define CHUNK		128
 
 /* A full wheel */
 

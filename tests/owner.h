@@ -148,6 +148,15 @@ static inline bool owner_entry(const struct wheel *w, u32 *at, u64 *entry)
 	return true;
 }
 
+/* Is an entry the own one of a timer that is filed? */
+static inline bool owner_own(const struct wheel *w, u64 entry)
+{
+	u64 link = wheel_timer(w, entry_id(entry))->link;
+
+	return (link & ~(LINK_SPARE | LINK_SIFT)) ==
+	       (LINK_WHERE(WHEEL_FILED) | (entry & WHEEL_TICK_MASK));
+}
+
 /* A wheel alone, whose timers have the tick at which they are due for a deadline. */
 
 static inline void owner_look(struct wheel *w, struct wheel_batch *batch)

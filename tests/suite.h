@@ -117,8 +117,7 @@ static bool in_slot(const struct wheel *w, const struct wheel_slot *slot, u32 id
 	u64 entry;
 
 	while (owner_entry(w, &at, &entry))
-		if ((wheel_timer(w, id)->link & ~(LINK_SPARE | LINK_SIFT)) ==
-		    (LINK_WHERE(WHEEL_FILED) | (entry & WHEEL_TICK_MASK)) && entry_id(entry) == id)
+		if (entry_id(entry) == id && owner_own(w, entry))
 			return true;
 	return false;
 }
