@@ -39,6 +39,7 @@ enum use {
  * @sample: how many moves and cancels are measured of a round, where all
  *	would take long, because each walks a list; 0: all
  * @grows: the first arm of a timer allocates its memory, once
+ * @batches: several operations in a call
  * @open: make @nr timers, with ids from 0, none armed; returns how many its
  *	limits allow
  * @arm: arm timers that are not armed
@@ -61,6 +62,7 @@ struct peer {
 	uint32_t	most;
 	uint32_t	sample;
 	bool		grows;
+	bool		batches;
 	uint32_t	(*open)(uint32_t nr, enum use use);
 	void		(*arm)(const struct work *work, uint32_t nr);
 	void		(*move)(const struct work *work, uint32_t nr);
@@ -96,6 +98,7 @@ void bench_threads(unsigned int runs);
 void bench_memory(unsigned int runs);
 void bench_tickless(unsigned int runs);
 void bench_million(unsigned int runs);
+void bench_opening(unsigned int runs);
 
 /* Is the time of this guest its instructions? */
 extern bool icount;
@@ -107,8 +110,11 @@ void sleep_until(uint64_t when);
 bool wait_until(int fd, uint64_t when);
 int alarm_open(void);
 void alarm_set(int fd, uint64_t when);
-double busy_seconds(void);
 uint64_t timer_interrupts(void);
+
+/* busy.c: seconds that all processors together were not idle, of which differences count */
+double busy_seconds(void);
+void wait_until_idle(void);
 
 /* calls.c: system calls made for timers so far */
 extern _Thread_local uint64_t system_calls;

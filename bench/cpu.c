@@ -76,32 +76,6 @@ void pin(bool on)
 		die("sched_setaffinity: %m");
 }
 
-/*
- * How long the processors have not been idle, all together: whatever ran,
- * in interrupts, softirqs, workers or programs.
- *
- * Taken as what is left of the time when idle and iowait are subtracted. On a
- * kernel with tickless idle these two are measured, from each entry into idle
- * to the next interrupt, and only told in steps of 10 ms. The other columns
- * of /proc/stat are counted by the tick, which sees little of what timers do:
- * they run right before or after it.
- */
-double busy_seconds(void)
-{
-	long nr = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned long long user, nice, system, idle, iowait;
-	FILE *file = fopen("/proc/stat", "r");
-	double hz = sysconf(_SC_CLK_TCK);
-	double now;
-
-	if (!file || fscanf(file, "cpu %llu %llu %llu %llu %llu", &user, &nice,
-			    &system, &idle, &iowait) != 5)
-		die("/proc/stat: %m");
-	now = now_ns() / (double)NSEC;
-	fclose(file);
-	return now * nr - (idle + iowait) / hz;
-}
-
 /* Of all processors' own timers; the hrtimers' and the tick's. */
 uint64_t timer_interrupts(void)
 {

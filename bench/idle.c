@@ -101,7 +101,7 @@ void bench_idle(unsigned int runs)
 	for (size_t p = 0; peers[p]; p++) {
 		progress("idle connections, %s", peers[p]->name);
 		if (!load_run(&load, peers[p], windows)) {
-			fact(peers[p]->name, "can't keep up with a million refreshes a second");
+			bed_fact(peers[p]->name, "can't keep up with a million refreshes a second");
 			continue;
 		}
 		for (unsigned int i = 0; i < WINDOWS; i++)

@@ -56,11 +56,14 @@ static void take(const struct load *load, const struct peer *peer, uint64_t now)
 	}
 }
 
-/* The real clock, or natively one that stands until the slice is done. */
+/*
+ * The real clock, or natively one that stands until the slice is done. A slice that is late takes
+ * once: its changes must not wait until nothing expires, because without them ever more does.
+ */
 static void sleep_and_take(const struct load *load, const struct peer *peer, uint64_t until)
 {
 	if (!native) {
-		while (wait_until(peer->ready(), until)) {
+		while (now_ns() < until && wait_until(peer->ready(), until)) {
 			window->wakeups++;
 			take(load, peer, now_ns());
 		}

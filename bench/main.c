@@ -4,7 +4,6 @@
  * heap in user space. Runs in a guest, as root, and writes what it measured;
  * `report` makes tables of that, anywhere.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +35,19 @@ static const struct {
 	{ "memory",	bench_memory },
 	{ "tickless",	bench_tickless },
 	{ "million",	bench_million },
+	{ "opening",	bench_opening },
 };
 
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: twheel-bench run [--icount | --native | --um] [--runs N] RAW PART...\n"
+		"usage: twheel-bench run [--icount | --native] [--runs N] BED RAW PART...\n"
 		"       twheel-bench report [--json FILE] [--plot FILE] [--fact KEY=VALUE]... RAW...\n"
 		"\n"
-		"run measures and writes raw data; --icount says that the time of this\n"
-		"machine is its instructions, --native that it has no twheel, and only the\n"
-		"parts in user space are measured, --um that it is User-Mode Linux, whose\n"
-		"kernel runs natively. Parts:");
+		"run measures and writes raw data. BED names this machine there: \"6.1 guest\"\n"
+		"and \"6.1 icount\" for those of a kernel, \"um\", or \"native\". --icount says\n"
+		"that its time is its instructions, --native that it has no twheel, and only\n"
+		"the parts in user space are measured. Parts:");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		fprintf(stderr, " %s", parts[i].name);
 	fprintf(stderr,
@@ -71,22 +71,28 @@ static const char *accelerator(void)
 	return "unknown";
 }
 
-static void tell_machine(unsigned int runs)
+/* The distribution's version, if there is one: a release like 6.1.0-56 does not tell. */
+static void tell_kernel(void)
 {
 	struct utsname name;
-	char key[64];
+	const char *debian;
 
 	uname(&name);
+	debian = strstr(name.version, "Debian ");
+	if (debian)
+		bed_fact("kernel", "%.*s", (int)strcspn(debian + 7, " "), debian + 7);
+	else
+		bed_fact("kernel", "%s", name.release);
+}
+
+static void tell_machine(unsigned int runs)
+{
 	if (!native)
-		fact("kernel", "%s", name.release);
-	snprintf(key, sizeof(key), "%s accelerator", this_bed);
-	fact(key, "%s", icount ? "TCG, one instruction is 1 ns" : accelerator());
-	snprintf(key, sizeof(key), "%s processors", this_bed);
-	fact(key, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
-	snprintf(key, sizeof(key), "%s memory", this_bed);
-	fact(key, "%.0f MiB", figure("/proc/meminfo", "MemTotal") / 1024.0);
-	snprintf(key, sizeof(key), "%s runs", this_bed);
-	fact(key, "%u", runs);
+		tell_kernel();
+	bed_fact("accelerator", "%s", icount ? "TCG, one instruction is 1 ns" : accelerator());
+	bed_fact("processors", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	bed_fact("memory", "%.0f MiB", figure("/proc/meminfo", "MemTotal") / 1024.0);
+	bed_fact("runs", "%u", runs);
 }
 
 static int run(int argc, char **argv)
@@ -96,12 +102,8 @@ static int run(int argc, char **argv)
 	for (; argc && argv[0][0] == '-'; argc--, argv++) {
 		if (!strcmp(argv[0], "--icount")) {
 			icount = true;
-			this_bed = "icount";
 		} else if (!strcmp(argv[0], "--native")) {
 			native = true;
-			this_bed = "native";
-		} else if (!strcmp(argv[0], "--um")) {
-			this_bed = "um";
 		} else if (!strcmp(argv[0], "--runs") && argc > 1) {
 			runs = strtoul(argv[1], NULL, 10);
 			argc--;
@@ -110,10 +112,13 @@ static int run(int argc, char **argv)
 			usage();
 		}
 	}
-	if (argc < 2 || !runs)
+	if (argc < 3 || !runs)
 		usage();
+	this_bed = *argv++;
+	argc--;
 	samples_open(argv[0]);
 	tell_machine(runs);
+	wait_until_idle();
 	while (++argv, --argc) {
 		size_t i = 0;
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <linux/twheel.h>
+#include <twheel.h>
 
 #include "bench.h"
 
@@ -25,6 +26,7 @@
 #define ARMED		1000000
 #define PEERS_ARMED	40000
 #define WHEELS		1000
+#define WHEELS_WITH_WORDS 20
 
 struct used {
 	double	guest;
@@ -125,7 +127,19 @@ static void armed(const struct peer *peer, uint32_t nr)
 	tell("an armed timer", "by the free memory", peer->name, got, used.guest);
 }
 
-static void unused(uint32_t nr)
+/* The device by itself, and as libtwheel opens it, with words for the default capacity. */
+static int open_unused(const struct peer *peer)
+{
+	struct twheel *wheel;
+
+	if (peer == &peer_twheel)
+		return wheel_open(0);
+	if (twheel_open(&wheel, NULL))
+		die("twheel_open failed");
+	return twheel_fd(wheel);
+}
+
+static void unused(const struct peer *peer, uint32_t nr)
 {
 	struct rlimit files = { nr + 64, nr + 64 };
 	struct twheel_stats stats;
@@ -136,16 +150,17 @@ static void unused(uint32_t nr)
 		die("RLIMIT_NOFILE %u: %m", nr + 64);
 	before = used_now();
 	for (uint32_t i = 0; i < nr; i++)
-		fd = wheel_open(0);
+		fd = open_unused(peer);
 	used = used_since(before);
 	wheel_stats(fd, &stats);
-	tell("an unused wheel", "by the wheel's stats", "twheel", nr, (double)stats.memory * nr);
-	tell("an unused wheel", "by the cgroup", "twheel", nr, used.cgroup);
-	tell("an unused wheel", "by the free memory", "twheel", nr, used.guest);
+	tell("an unused wheel", "by the wheel's stats", peer->name, nr, (double)stats.memory * nr);
+	tell("an unused wheel", "by the cgroup", peer->name, nr, used.cgroup);
+	tell("an unused wheel", "by the free memory", peer->name, nr, used.guest);
 }
 
-/* Run one of these in a process and a cgroup of its own; no peer: unused. */
-static void apart(const struct peer *peer, uint32_t nr)
+/* Run one of these in a process and a cgroup of its own. */
+static void apart(void (*measure)(const struct peer *peer, uint32_t nr),
+		  const struct peer *peer, uint32_t nr)
 {
 	int status;
 	pid_t pid;
@@ -159,10 +174,7 @@ static void apart(const struct peer *peer, uint32_t nr)
 		die("fork: %m");
 	if (!pid) {
 		set_figure(CGROUP "/cgroup.procs", "0");
-		if (peer)
-			armed(peer, nr);
-		else
-			unused(nr);
+		measure(peer, nr);
 		exit(0);
 	}
 	if (waitpid(pid, &status, 0) != pid || status)
@@ -178,11 +190,12 @@ void bench_memory(unsigned int runs)
 {
 	for (unsigned int run = 0; run < runs; run++) {
 		progress("memory: run %u of %u", run + 1, runs);
-		apart(&peer_twheel, ARMED);
-		apart(&peer_words, ARMED);
-		apart(&peer_timerfd, PEERS_ARMED);
-		apart(&peer_posix, PEERS_ARMED);
-		apart(&peer_uring, PEERS_ARMED);
-		apart(NULL, WHEELS);
+		apart(armed, &peer_twheel, ARMED);
+		apart(armed, &peer_words, ARMED);
+		apart(armed, &peer_timerfd, PEERS_ARMED);
+		apart(armed, &peer_posix, PEERS_ARMED);
+		apart(armed, &peer_uring, PEERS_ARMED);
+		apart(unused, &peer_twheel, WHEELS);
+		apart(unused, &peer_words, WHEELS_WITH_WORDS);
 	}
 }

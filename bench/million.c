@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A million operations in one call, and words for a million ids.
+ * A million operations in one call.
  *
  * For User-Mode Linux: its kernel runs natively, and of a call that does so much the
  * way into the kernel is nothing. What is told is the module: the operation is copied,
@@ -17,7 +17,6 @@
 #define SOONEST		(300 * NSEC)
 #define SPAN		(300 * NSEC)
 #define PUSH_BACK	(30 * NSEC)
-#define IDS_PER_PAGE	256U
 
 static struct twheel_op *ops;
 
@@ -74,26 +73,6 @@ static void run_of_submits(void)
 	free(work);
 }
 
-/* Their memory is there when they are open; a page of it is mapped by the first store. */
-static void run_of_opening(void)
-{
-	struct work *work = work_alloc(MILLION / IDS_PER_PAGE);
-	uint64_t start = now_ns();
-
-	peer_words.open(MILLION, USE_OPS);
-	sample("million", "opening words", "words", MILLION, "ms",
-	       (double)(now_ns() - start) / 1e6);
-	work_deadlines(work, MILLION / IDS_PER_PAGE, now_ns() + SOONEST, SPAN);
-	for (uint32_t i = 0; i < MILLION / IDS_PER_PAGE; i++)
-		work[i].id = i * IDS_PER_PAGE;
-	start = now_ns();
-	peer_words.arm(work, MILLION / IDS_PER_PAGE);
-	sample("million", "and a first arm on each of their pages", "words", MILLION, "ms",
-	       (double)(now_ns() - start) / 1e6);
-	peer_words.close();
-	free(work);
-}
-
 void bench_million(unsigned int runs)
 {
 	ops = calloc(MILLION, sizeof(*ops));
@@ -102,7 +81,6 @@ void bench_million(unsigned int runs)
 	for (unsigned int run = 0; run < runs; run++) {
 		progress("a million in one call: run %u of %u", run + 1, runs);
 		run_of_submits();
-		run_of_opening();
 	}
 	free(ops);
 }

@@ -10,6 +10,39 @@
 #include "plot.h"
 #include "rows.h"
 
+/* Kernels */
+
+/* Those that guests were booted with, oldest first: the fact "kernels". */
+static char kernels[4][8];
+static size_t nr_kernels;
+
+static void find_kernels(void)
+{
+	char list[64], *rest = list, *name;
+
+	snprintf(list, sizeof(list), "%s", fact_of("kernels"));
+	while ((name = strsep(&rest, " ")) && nr_kernels < COUNT(kernels))
+		snprintf(kernels[nr_kernels++], sizeof(*kernels), "%s", name);
+}
+
+/* What @kind, "guest" or "icount", of a kernel is called as a bed. */
+static const char *bed_of(size_t kernel, const char *kind)
+{
+	static char beds[COUNT(kernels)][2][40];
+	char *bed = beds[kernel][!strcmp(kind, "icount")];
+
+	snprintf(bed, sizeof(beds[0][0]), "%s %s", kernels[kernel], kind);
+	return bed;
+}
+
+static const char *bed_fact_of(const char *bed, const char *what)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%.31s %.31s", bed, what);
+	return fact_of(key);
+}
+
 /* Goals */
 
 static const char *const ops[] = { "arm", "re-arm", "cancel" };
@@ -18,26 +51,31 @@ static const char *const ops[] = { "arm", "re-arm", "cancel" };
 
 /* Where most of them are told: as many as timerfds can well be. */
 #define MANY	100000U
+/* As many as timerfd_settime is fastest with. */
+#define FEW	1000U
 #define MILLION	1000000U
 
-static void ops_goals(void)
+static void ops_goals(const char *bed)
 {
 	/* For ops[]: of timerfd_settime. */
 	static const double of_timerfd[] = { 1 / 20., 1 / 20., 1 / 12. };
 	char name[64];
 
 	for (size_t i = 0; i < NR_OPS; i++) {
-		const struct row *ours = find("ops", "guest", ops[i], "twheel", MANY);
+		const struct row *ours = find("ops", bed, ops[i], "twheel", MANY);
 
 		snprintf(name, sizeof(name), "%s : timerfd_settime", ops[i]);
-		ratio(name, ours, find("ops", "guest", ops[i], "timerfd", MANY), AT_MOST,
+		ratio(name, ours, find("ops", bed, ops[i], "timerfd", MANY), AT_MOST,
 		      of_timerfd[i]);
 		snprintf(name, sizeof(name), "%s : timer_settime", ops[i]);
-		ratio(name, ours, find("ops", "guest", ops[i], "POSIX timer", MANY), AT_MOST, 0.1);
+		ratio(name, ours, find("ops", bed, ops[i], "POSIX timer", MANY), AT_MOST, 0.1);
 	}
 	ratio("timerfd_settime : a store that pushes back",
-	      find("ops", "guest", "push back", "timerfd", MANY),
-	      find("ops", "guest", "push back", "words", MANY), AT_LEAST, 300);
+	      find("ops", bed, "push back", "timerfd", MANY),
+	      find("ops", bed, "push back", "words", MANY), AT_LEAST, 300);
+	ratio("timerfd_settime in place : a store",
+	      find("ops", bed, "push back, in place", "timerfd", FEW),
+	      find("ops", bed, "push back, in place", "words", FEW), NO_GOAL, 0);
 }
 
 static void stores_goals(void)
@@ -58,42 +96,28 @@ static void stores_goals(void)
 			 AT_MOST, goals[i].ns);
 }
 
-static void requests_goals(void)
+static void requests_goals(const char *bed)
 {
-	static const char *const beds[] = { "guest", "icount" };
+	const struct row *words = find("requests", bed, "a request, all in", "words", 0);
 
-	for (size_t i = 0; i < 2; i++) {
-		const char *bed = beds[i];
-		const struct row *words = find("requests", bed, "a request, all in", "words", 0);
-
-		set_goal(find("requests", bed, "system calls", "words", 0), AT_MOST, 1);
-		ratio("a request, all in: words : wheel", words,
-		      find("requests", bed, "a request, all in", "wheel", 0), AT_MOST, 1);
-		ratio("a request, all in: timerfd : words",
-		      find("requests", bed, "a request, all in", "timerfd", 0), words,
-		      AT_LEAST, 50);
-	}
+	set_goal(find("requests", bed, "system calls", "words", 0), AT_MOST, 1);
+	ratio("a request, all in: words : wheel", words,
+	      find("requests", bed, "a request, all in", "wheel", 0), AT_MOST, 1);
+	ratio("a request, all in: timerfd : words",
+	      find("requests", bed, "a request, all in", "timerfd", 0), words, AT_LEAST, 50);
 }
 
-static void idle_goals(void)
+static void idle_goals(const char *bed, const char *cost)
 {
-	static const struct {
-		const char *bed, *cost;
-	} costs[] = {
-		{ "guest", "processor time, all in" }, { "native", "all together" },
-	};
-
-	for (size_t i = 0; i < 2; i++) {
-		ratio("processor time: words : sweep",
-		      find("idle", costs[i].bed, costs[i].cost, "words", 0),
-		      find("idle", costs[i].bed, costs[i].cost, "sweep each second", 0),
-		      AT_MOST, 5);
-		ratio("late by, p50: sweep : words",
-		      find("idle", costs[i].bed, "late by, p50", "sweep each second", 0),
-		      find("idle", costs[i].bed, "late by, p50", "words", 0), AT_LEAST, 500);
-	}
-	set_goal(find("idle", "native", "a look", "words", 0), AT_MOST, 40);
+	ratio("processor time: words : sweep", find("idle", bed, cost, "words", 0),
+	      find("idle", bed, cost, "sweep each second", 0), AT_MOST, 5);
+	ratio("late by, p50: sweep : words",
+	      find("idle", bed, "late by, p50", "sweep each second", 0),
+	      find("idle", bed, "late by, p50", "words", 0), AT_LEAST, 500);
 }
+
+/* The kernel of User-Mode Linux that is measured. */
+#define UM	"um-plain"
 
 static const char *const event_loops[] = { "libev", "libevent", "libevent common", "libuv" };
 
@@ -125,27 +149,26 @@ static void loops_goals(void)
 static void million_goals(void)
 {
 	for (size_t i = 0; i < NR_OPS; i++)
-		set_goal(find("million", "um", ops[i], "twheel", 0), AT_MOST, 40);
-	set_goal(find("million", "um", "opening words", "words", 0), AT_MOST, 100);
+		set_goal(find("million", UM, ops[i], "twheel", 0), AT_MOST, 40);
+	set_goal(find("opening", UM, "opening words", "words", 0), AT_MOST, 100);
 }
 
-static void other_goals(void)
+/* The device, by calls and by stores. */
+static const char *const ways[] = { "twheel", "words" };
+
+#define NR_WAYS	COUNT(ways)
+
+static void wrong_goals(void)
 {
-	static const char *const peers[] = { "twheel", "words" };
-
 	for (unsigned int i = 0; i < nr_rows; i++)
-		if (!strcmp(rows[i].name, "early or stale") &&
-		    (!strcmp(rows[i].peer, "twheel") || !strcmp(rows[i].peer, "words")))
-			set_goal(&rows[i], AT_MOST, 0);
-
-	for (size_t i = 0; i < 2; i++)
-		set_goal(find("threads", "guest", "two threads : one", peers[i], 0),
-			 AT_LEAST, 1.7);
-	set_goal(find("threads", "native", "two threads : one", "wheel", 0), AT_LEAST, 1.9);
+		for (size_t p = 0; p < NR_WAYS; p++)
+			if (!strcmp(rows[i].name, "early or stale") &&
+			    !strcmp(rows[i].peer, ways[p]))
+				set_goal(&rows[i], AT_MOST, 0);
 }
 
 /* Instructions per operation, dearest count of timers against the cheapest. */
-static void growth_goal(const char *op)
+static void growth_goal(const char *bed, const char *op, const char *peer)
 {
 	const struct row *most = NULL, *least = NULL;
 	char name[64];
@@ -153,8 +176,8 @@ static void growth_goal(const char *op)
 	for (unsigned int i = 0; i < nr_rows; i++) {
 		const struct row *row = &rows[i];
 
-		if (strcmp(row->part, "growth") || strcmp(row->bed, "icount") ||
-		    strcmp(row->name, op))
+		if (strcmp(row->part, "growth") || strcmp(row->bed, bed) ||
+		    strcmp(row->name, op) || strcmp(row->peer, peer))
 			continue;
 		if (!most || row->median > most->median)
 			most = row;
@@ -168,104 +191,97 @@ static void growth_goal(const char *op)
 }
 
 /* A million due in 10 ms, and in one second: beside timerfds. */
-static void delivery_goals(void)
+static void delivery_goals(const char *bed)
 {
 	static const char *const parts[] = { "storm", "delivery" };
-	static const char *const peers[] = { "twheel", "words" };
 
 	for (size_t p = 0; p < COUNT(parts); p++)
-		for (size_t i = 0; i < COUNT(peers); i++)
+		for (size_t i = 0; i < NR_WAYS; i++)
 			ratio("delivered : timerfd",
-			      find(parts[p], "guest", "delivered", peers[i], MILLION),
-			      find(parts[p], "guest", "delivered", "timerfd", MILLION),
+			      find(parts[p], bed, "delivered", ways[i], MILLION),
+			      find(parts[p], bed, "delivered", "timerfd", MILLION),
 			      AT_LEAST, 10);
-	set_goal(find("delivery", "guest", "last one late by", "words", MILLION), AT_MOST, 100);
+	set_goal(find("delivery", bed, "last one late by", "words", MILLION), AT_MOST, 100);
 }
 
-static void set_goals(void)
+static void memory_goals(const char *bed)
 {
 	static const char *const hows[] = {
 		"by the wheel's stats", "by the cgroup", "by the free memory",
 	};
 	char name[64];
 
-	ops_goals();
-	stores_goals();
-	requests_goals();
-	idle_goals();
-	loops_goals();
-	million_goals();
-	other_goals();
-	for (size_t i = 0; i < NR_OPS; i++)
-		growth_goal(ops[i]);
-	delivery_goals();
 	for (unsigned int i = 0; i < 3; i++) {
 		snprintf(name, sizeof(name), "an armed timer, %s", hows[i]);
-		set_goal(find("memory", "guest", name, "twheel", 0), AT_MOST, 52);
-		set_goal(find("memory", "guest", name, "words", 0), AT_MOST, 68);
+		set_goal(find("memory", bed, name, "twheel", 0), AT_MOST, 52);
+		set_goal(find("memory", bed, name, "words", 0), AT_MOST, 68);
 		snprintf(name, sizeof(name), "an unused wheel, %s", hows[i]);
-		set_goal(find("memory", "guest", name, "twheel", 0), AT_MOST, 4096);
+		set_goal(find("memory", bed, name, "twheel", 0), AT_MOST, 4096);
 	}
-	for (unsigned int i = 0; i < 2; i++)
-		set_goal(find("tickless", i ? "icount" : "guest",
-			      "interrupts of a wheel with nothing due", "twheel", 0),
-			 AT_MOST, 0);
-	set_goal(find("tickless", "icount", "interrupts per sparse timer", "twheel", 0),
-		 AT_MOST, 1.05);
+}
+
+static void tickless_goals(const char *bed)
+{
+	for (size_t p = 0; p < NR_WAYS; p++) {
+		set_goal(find("tickless", bed, "interrupts of a wheel with nothing due", ways[p],
+			      0), AT_MOST, 0);
+		set_goal(find("tickless", bed, "interrupts per sparse timer", ways[p], 0),
+			 AT_MOST, 1.05);
+	}
+}
+
+/* Those that are judged by the time of a guest, and those by its instructions. */
+static void guest_goals(const char *bed)
+{
+	ops_goals(bed);
+	requests_goals(bed);
+	idle_goals(bed, "processor time, all in");
+	for (size_t i = 0; i < NR_WAYS; i++)
+		set_goal(find("threads", bed, "two threads : one", ways[i], 0), AT_LEAST, 1.7);
+	delivery_goals(bed);
+	memory_goals(bed);
+	tickless_goals(bed);
+}
+
+static void icount_goals(const char *bed)
+{
+	requests_goals(bed);
+	for (size_t i = 0; i < NR_OPS; i++)
+		growth_goal(bed, ops[i], "twheel");
+	/* How many of the arms need a call depends on how often the same timer was armed before. */
+	growth_goal(bed, "push back", "words");
+	growth_goal(bed, "cancel", "words");
+	tickless_goals(bed);
+}
+
+static void set_goals(void)
+{
+	find_kernels();
+	for (size_t k = 0; k < nr_kernels; k++) {
+		guest_goals(bed_of(k, "guest"));
+		icount_goals(bed_of(k, "icount"));
+	}
+	stores_goals();
+	idle_goals("native", "all together");
+	set_goal(find("idle", "native", "a look", "words", 0), AT_MOST, 40);
+	loops_goals();
+	million_goals();
+	wrong_goals();
+	set_goal(find("threads", "native", "two threads : one", "wheel", 0), AT_LEAST, 1.9);
 }
 
 /* Tables */
 
-static void print_growth(const char *bed, const char *unit)
-{
-	static const char *const names[] = {
-		"first arm", "arm", "re-arm", "push back", "cancel",
-	};
-	bool head = false;
-
-	for (unsigned int n = 0; n < COUNT(names); n++) {
-		const struct row *goal = NULL;
-
-		for (unsigned int i = 0; i < nr_rows && !head; i++)
-			head = !strcmp(rows[i].part, "growth") && !strcmp(rows[i].bed, bed);
-		if (!head)
-			return;
-		if (!n) {
-			printf("\n  %-42s", unit);
-			for (unsigned int i = 0; i < nr_rows; i++)
-				if (!strcmp(rows[i].part, "growth") && rows[i].nr &&
-				    !strcmp(rows[i].bed, bed) &&
-				    !strcmp(rows[i].name, names[0]))
-					printf(" %12s", number(rows[i].timers));
-			putchar('\n');
-		}
-		printf("  %-42s", names[n]);
-		for (unsigned int i = 0; i < nr_rows; i++) {
-			const struct row *row = &rows[i];
-
-			if (strcmp(row->part, "growth") || strcmp(row->bed, bed))
-				continue;
-			if (row->nr && !strcmp(row->name, names[n]))
-				printf(" %12s", number(row->median));
-			if (!row->nr && !strncmp(row->name, names[n], strlen(names[n])))
-				goal = row;
-		}
-		if (goal) {
-			printf("   %.3f times", goal->median);
-			print_goal(goal);
-		}
-		putchar('\n');
-	}
-}
+static const uint32_t ops_counts[] = { 1000, 100000, 1000000 };
+static const uint32_t growth_counts[] = { 1024, 10240, 102400, 1024000 };
 
 /* Of the operations, a table each: who, and for how many timers. */
-static void print_ops(const char *part, const char *bed)
+static void print_ops(const char *part, const char *bed, const char *unit,
+		      const uint32_t *counts, size_t nr_counts)
 {
-	static const uint32_t counts[] = { 1000, 100000, 1000000 };
-	const size_t nr_counts = COUNT(counts);
 	const char *last = "";
 
-	printf("  %-26s", "ns");
+	printf("  %-36s", unit);
 	for (size_t n = 0; n < nr_counts; n++)
 		printf(" %12s", number(counts[n]));
 	printf(" timers\n");
@@ -284,7 +300,7 @@ static void print_ops(const char *part, const char *bed)
 			if (!row->nr || strcmp(row->part, part) || strcmp(row->bed, bed) ||
 			    strcmp(row->name, rows[i].name) || row->timers != counts[0])
 				continue;
-			printf("  %-10s %-15s",
+			printf("  %-20s %-15s",
 			       strcmp(last, row->name) ? row->name : "", row->peer);
 			last = row->name;
 			for (size_t n = 0; n < nr_counts; n++) {
@@ -311,20 +327,48 @@ static void print_machine(void)
 	printf("\ntwheel beside its peers\n\n"
 	       "  commit     %s, of %s\n"
 	       "  processor  %s, %s of them\n"
-	       "  guest      Linux %s, %s processors, %s, %s\n"
-	       "  icount     %s processor, %s: %s\n"
-	       "  QEMU       %s\n"
-	       "  runs       %s; with icount %s\n",
+	       "  QEMU       %s\n",
 	       fact_of("commit"), fact_of("date"), fact_of("cpu"), fact_of("processors"),
-	       fact_of("kernel"), fact_of("guest processors"),
-	       fact_of("guest memory"), fact_of("guest accelerator"),
-	       fact_of("icount processors"), fact_of("icount memory"),
-	       fact_of("icount accelerator"), fact_of("qemu"),
-	       fact_of("guest runs"), fact_of("icount runs"));
-	if (strcmp(fact_of("guest accelerator"), "KVM"))
+	       fact_of("qemu"));
+	for (size_t k = 0; k < nr_kernels; k++) {
+		for (size_t i = 0; i < 2; i++) {
+			const char *bed = bed_of(k, i ? "icount" : "guest");
+
+			printf("  %-10s Linux %s, %s processors, %s, %s; %s runs\n", bed,
+			       bed_fact_of(bed, "kernel"), bed_fact_of(bed, "processors"),
+			       bed_fact_of(bed, "memory"), bed_fact_of(bed, "accelerator"),
+			       bed_fact_of(bed, "runs"));
+		}
+	}
+	if (nr_kernels && strcmp(bed_fact_of(bed_of(0, "guest"), "accelerator"), "KVM"))
 		printf("\n"
-		       "  The guest's kernel is emulated: compare its times with each other, not\n"
+		       "  The guests' kernels are emulated: compare their times with each other, not\n"
 		       "  with those of another machine.\n");
+}
+
+/* A part of the benchmark, on each kernel. */
+static void print_guests(const char *part, const char *kind)
+{
+	for (size_t k = 0; k < nr_kernels; k++) {
+		const char *bed = bed_of(k, kind);
+
+		printf("  %s\n", bed);
+		print_part(part, bed);
+	}
+}
+
+static void print_guests_ops(const char *part, const char *kind, const uint32_t *counts,
+			     size_t nr_counts)
+{
+	for (size_t k = 0; k < nr_kernels; k++) {
+		const char *bed = bed_of(k, kind);
+
+		printf("  %s\n", bed);
+		print_ops(part, bed, strcmp(kind, "icount") ? "ns" : "instructions", counts,
+			  nr_counts);
+		putchar('\n');
+		print_ratios(part, bed);
+	}
 }
 
 static void print_tables(void)
@@ -335,16 +379,16 @@ static void print_tables(void)
 	       "Ids in sequence for arm, in random orders for the others; random deadlines 5 to 10 min ahead.\n"
 	       "twheel by submit and io_uring in batches of 256. Of re-arms and cancels 64 are measured in a\n"
 	       "run for io_uring, 20,000 for POSIX timers, else all: these walk lists, and a million POSIX\n"
-	       "timers would take hours to make. A first arm allocates the timer's memory too, as create does\n"
-	       "for others. A push back is a re-arm 30 s later. words: twheel by stores, with libtwheel; what\n"
+	       "timers would take hours to make. To create is to open files, or the wheel with its words. A\n"
+	       "first arm allocates the timer's memory too. A push back is a re-arm 30 s later; in place, it is\n"
+	       "one timer's, the last one due, with a call each. words: twheel by stores, with libtwheel; what\n"
 	       "takes a call is submitted in batches. heap, wheel: in user space, no call but to sleep.\n\n");
-	print_ops("ops", "guest");
-	putchar('\n');
-	print_ratios("ops", "guest");
+	print_guests_ops("ops", "guest", ops_counts, COUNT(ops_counts));
+	print_guests_ops("ops", "icount", ops_counts, COUNT(ops_counts));
 
 	printf("\nThe same in user space, natively\n"
 	       "words: the program's part alone, on words that are looked at in time.\n\n");
-	print_ops("ops", "native");
+	print_ops("ops", "native", "ns", ops_counts, COUNT(ops_counts));
 
 	print_head("Stores, natively",
 		   "By libtwheel's inline functions, from a list of ids in a random order, all to one deadline;\n"
@@ -359,83 +403,91 @@ static void print_tables(void)
 	       "cancelled, before it was due. To expire includes the looks for what was pushed back or\n"
 	       "cancelled. Processor time; the program had %s %% of one.\n"
 	       "%s.\n\n", fact_of("loops share"), fact_of("libraries"));
-	print_ops("loops", "native");
+	print_ops("loops", "native", "ns", ops_counts, COUNT(ops_counts));
 	putchar('\n');
 	print_ratios("loops", "native");
 
-	print_head("A million operations in one call, and words for a million ids",
-		   "In User-Mode Linux, whose kernel runs natively, with its checks of locks. Ids and deadlines at\n"
-		   "random. What is refused is copied in, and its result back, and nothing else is done.");
-	print_part("million", "um");
+	print_head("A million operations in one call",
+		   "In User-Mode Linux, whose kernel runs natively. Ids and deadlines at random. What is refused is\n"
+		   "copied in, and its result back, and nothing else is done.");
+	print_part("million", UM);
+
+	print_head("Words for a million ids",
+		   "SETUP allocates them when they are opened; the first store to a page of them is a fault.");
+	print_part("opening", UM);
+	print_guests("opening", "guest");
 
 	print_head("Request timeouts",
 		   "100,000 connections. Every 2 s the answer comes: its timeout of 20 s is cancelled, and that of\n"
 		   "the next request armed; 1 in 100 is never answered. All that the processors do, less what the\n"
 		   "same load costs without timers; a request is a cancel and an arm.");
-	print_part("requests", "guest");
-	if (strcmp(fact_of("POSIX timer"), "unknown"))
-		printf("  %-42s %s\n", "POSIX timer", fact_of("POSIX timer"));
-	printf("  with icount, one processor\n");
-	print_part("requests", "icount");
+	print_guests("requests", "guest");
+	for (size_t k = 0; k < nr_kernels; k++) {
+		const char *bed = bed_of(k, "guest"), *posix = bed_fact_of(bed, "POSIX timer");
+
+		if (strcmp(posix, "unknown"))
+			printf("  %-42s %s\n", bed, posix);
+	}
+	print_guests("requests", "icount");
 
 	print_head("Idle connections",
 		   "A million timeouts of 30 s, a million refreshes a second at random, 5 % have fallen silent. The\n"
 		   "guest: all that the processors do, less the same load without timers. Natively: in simulated\n"
 		   "time, with the kernel's part of the words in the program; a look is the kernel's.");
-	print_part("idle", "guest");
+	print_guests("idle", "guest");
 	printf("  natively\n");
 	print_part("idle", "native");
 
 	print_head("A storm: a million due within 10 ms",
 		   "As below, but with deadlines within 10 ms.");
-	print_part("storm", "guest");
+	print_guests("storm", "guest");
 
 	print_head("Two threads, each with a wheel or timers of its own",
 		   "100,000 timers: arm in sequence, push back and cancel at random, for half a second.");
-	print_part("threads", "guest");
+	print_guests("threads", "guest");
 	printf("  natively\n");
 	print_part("threads", "native");
 
 	printf("\nMore timers: does an operation stay as cheap?\n"
-	       "As above. Instructions are counted, user space included; the time is the guest's.\n");
-	print_growth("icount", "instructions");
-	print_growth("guest", "ns");
+	       "As above. Instructions are counted, user space included; the time is the guest's.\n\n");
+	print_guests_ops("growth", "icount", growth_counts, COUNT(growth_counts));
+	print_guests_ops("growth", "guest", growth_counts, COUNT(growth_counts));
 
 	print_head("Where the instructions of a submit and a read go",
 		   "16,384 timers, ids in sequence, batches of 256; per operation, unless it says per call.");
-	print_part("submit", "icount");
-	print_part("submit", "guest");
+	print_guests("submit", "icount");
+	print_guests("submit", "guest");
 
 	print_head("Due in the same second: delivered for each second of processor time",
 		   "Random deadlines within one second. Processor time is all that was not idle on all processors,\n"
 		   "from the last arm to the last event: interrupts, softirqs, workers, the reader. Read by one\n"
-		   "thread: a wheel by read(), timerfds by epoll_wait() and read(), POSIX timers from a signalfd.");
-	print_part("delivery", "guest");
-	printf("  with icount, one processor: a processor second is 10^9 instructions\n");
-	print_part("delivery", "icount");
+		   "thread: a wheel by read(), timerfds by epoll_wait() and read(), POSIX timers from a signalfd.\n"
+		   "With icount there is one processor, and a processor second is 10^9 instructions.");
+	print_guests("delivery", "guest");
+	print_guests("delivery", "icount");
 
 	print_head("Kernel memory, all in",
-		   "What is charged to a fresh cgroup, and by how much the guest's free memory shrinks.");
-	print_part("memory", "guest");
+		   "What is charged to a fresh cgroup, and by how much the guest's free memory shrinks. An unused\n"
+		   "wheel by words is what libtwheel opens: it has words for 65,536 ids.");
+	print_guests("memory", "guest");
 
 	print_head("Tickless",
 		   "Nothing due: deadlines from 2 min to a day ahead. Sparse: 1,000 timers at random in 100 s.");
-	print_part("tickless", "guest");
-	printf("  with icount, one processor\n");
-	print_part("tickless", "icount");
+	print_guests("tickless", "guest");
+	print_guests("tickless", "icount");
 }
 
 /* Summary, as it can stand in a README */
 
 /* Of several counts of timers, the largest; of operations, those of many. */
-static const char *cell(const char *part, const char *name, const char *peer)
+static const char *cell(const char *part, const char *bed, const char *name, const char *peer)
 {
 	const struct row *found = NULL;
 
 	for (unsigned int i = 0; i < nr_rows; i++) {
 		const struct row *row = &rows[i];
 
-		if (row->nr && !strcmp(row->part, part) && !strcmp(row->bed, "guest") &&
+		if (row->nr && !strcmp(row->part, part) && !strcmp(row->bed, bed) &&
 		    !strcmp(row->name, name) && !strcmp(row->peer, peer) &&
 		    (strcmp(part, "ops") || row->timers == MANY) &&
 		    (!found || row->timers > found->timers))
@@ -453,20 +505,22 @@ static const char *const peers[] = {
 
 static void print_cells(const char *title, const char *part, const char *name)
 {
-	printf("| %-34s |", title);
-	for (size_t i = 0; i < NR_PEERS; i++)
-		printf(" %17s |", cell(part, name, peers[i]));
-	putchar('\n');
+	for (size_t k = 0; k < nr_kernels; k++) {
+		printf("| %-34s | %-5s |", k ? "" : title, kernels[k]);
+		for (size_t i = 0; i < NR_PEERS; i++)
+			printf(" %11s |", cell(part, bed_of(k, "guest"), name, peers[i]));
+		putchar('\n');
+	}
 }
 
 static void print_summary(void)
 {
-	printf("\nSummary\n\n| %-34s |", "");
+	printf("\nSummary\n\n| %-34s | Linux |", "");
 	for (size_t i = 0; i < NR_PEERS; i++)
-		printf(" %17s |", peers[i]);
-	printf("\n|%.36s|", DASHES);
+		printf(" %11s |", peers[i]);
+	printf("\n|%.36s|%.7s|", DASHES, DASHES);
 	for (size_t i = 0; i < NR_PEERS; i++)
-		printf("%.18s:|", DASHES);
+		printf("%.12s:|", DASHES);
 	putchar('\n');
 	print_cells("arm, ns", "ops", "arm");
 	print_cells("re-arm at random, ns", "ops", "re-arm");
@@ -480,17 +534,14 @@ static void print_summary(void)
 	print_goals();
 }
 
-static void print_all(void)
-{
-	print_tables();
-	print_summary();
-}
-
 /* The picture */
+
+/* Of the newest kernel. */
+static const char *shown = "";
 
 static bool is_shown(const struct row *row)
 {
-	return !strcmp(row->part, "ops") && !strcmp(row->bed, "guest");
+	return !strcmp(row->part, "ops") && !strcmp(row->bed, shown);
 }
 
 static const struct plot_panel panels[] = {
@@ -509,16 +560,37 @@ static const struct plot_line lines[] = {
 	{ "io_uring",	 "io_uring",		"#8a6d1d", "" },
 };
 
+static char title[160], accelerator[64], runs[64];
+
 static const struct plot plot = {
-	.title		= "What it costs to ...",
-	.machine	= "guest accelerator",
-	.runs		= "guest runs",
+	.title		= title,
+	.machine	= accelerator,
+	.runs		= runs,
 	.shows		= is_shown,
 	.panels		= panels,
 	.nr_panels	= COUNT(panels),
 	.lines		= lines,
 	.nr_lines	= COUNT(lines),
 };
+
+/* The newest kernel that was measured. */
+static void choose_shown(void)
+{
+	for (size_t k = 0; k < nr_kernels; k++)
+		if (find("ops", bed_of(k, "guest"), "push back", "words", 0))
+			shown = bed_of(k, "guest");
+	snprintf(title, sizeof(title), "What it costs on Linux %s to ...",
+		 bed_fact_of(shown, "kernel"));
+	snprintf(accelerator, sizeof(accelerator), "%s accelerator", shown);
+	snprintf(runs, sizeof(runs), "%s runs", shown);
+}
+
+static void print_all(void)
+{
+	choose_shown();
+	print_tables();
+	print_summary();
+}
 
 int report(int argc, char **argv)
 {

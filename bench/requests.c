@@ -59,7 +59,7 @@ static void expired(struct slice *slice, uint32_t id, uint64_t now)
 	slice->arm[slice->nr_arm++] = (struct work){ id, now + TIMEOUT };
 }
 
-static struct load load = {
+static const struct load load = {
 	.ids		= IDS,
 	.timeout	= TIMEOUT,
 	.warm		= TIMEOUT / SLICE + 1000,
@@ -124,9 +124,6 @@ void bench_requests(unsigned int runs)
 	silent = calloc(IDS, sizeof(*silent));
 	if (!silent)
 		die("no memory for requests");
-	/* The kernel tells idle time in steps of 10 ms, which is much where little is done. */
-	if (icount)
-		load.window *= 2;
 	pin(true);
 	/* The load alone is measured before and after, because the host may become slower. */
 	idle = run_alone() / 2;
@@ -136,7 +133,7 @@ void bench_requests(unsigned int runs)
 	pin(false);
 	for (size_t p = 0; p < NR_PEERS; p++) {
 		if (!keeps_up[p])
-			fact(peers[p]->name, "can't keep up with 50,000 requests a second");
+			bed_fact(peers[p]->name, "can't keep up with 50,000 requests a second");
 		for (unsigned int i = 0; keeps_up[p] && i < WINDOWS; i++)
 			tell_all(peers[p], &windows[p][i], idle);
 	}

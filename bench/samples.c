@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-const char *this_bed = "guest";
+const char *this_bed;
 
 static FILE *raw;
 
@@ -29,16 +29,31 @@ void sample(const char *part, const char *name, const char *peer, uint32_t nr,
 	fflush(raw);
 }
 
+static void put_value(const char *format, va_list args)
+{
+	vfprintf(raw, format, args);
+	fputc('\n', raw);
+	fflush(raw);
+}
+
 void fact(const char *key, const char *format, ...)
 {
 	va_list args;
 
 	fprintf(raw, "fact\t%s\t", key);
 	va_start(args, format);
-	vfprintf(raw, format, args);
+	put_value(format, args);
 	va_end(args);
-	fputc('\n', raw);
-	fflush(raw);
+}
+
+void bed_fact(const char *key, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(raw, "fact\t%s %s\t", this_bed, key);
+	va_start(args, format);
+	put_value(format, args);
+	va_end(args);
 }
 
 void progress(const char *format, ...)

@@ -22,11 +22,11 @@
 #define IDLE_ICOUNT	100
 #define SPARSE_SPAN	100
 
-static uint64_t interrupts(void)
+static uint64_t interrupts(const struct peer *peer)
 {
 	struct twheel_stats stats;
 
-	wheel_stats(wheel_fd(), &stats);
+	wheel_stats(peer->ready(), &stats);
 	return stats.interrupts;
 }
 
@@ -39,56 +39,59 @@ static void no_wheel(uint64_t seconds)
 	       "per second", (timer_interrupts() - before) / (double)seconds);
 }
 
-static void nothing_due(uint32_t nr, uint64_t seconds)
+static void nothing_due(const struct peer *peer, uint32_t nr, uint64_t seconds)
 {
 	struct work *work = work_alloc(nr);
 	uint64_t ours, all;
 	char unit[32];
 
-	peer_twheel.open(nr, USE_OPS);
+	peer->open(nr, USE_OPS);
 	/* From two minutes to a day ahead. */
 	work_deadlines(work, nr, now_ns() + 120 * NSEC, 86400 * NSEC);
-	peer_twheel.arm(work, nr);
-	ours = interrupts();
+	peer->arm(work, nr);
+	ours = interrupts(peer);
 	all = timer_interrupts();
 	sleep_until(now_ns() + seconds * NSEC);
-	ours = interrupts() - ours;
+	ours = interrupts(peer) - ours;
 	all = timer_interrupts() - all;
 	snprintf(unit, sizeof(unit), "in %llu s", (unsigned long long)seconds);
-	sample("tickless", "interrupts of a wheel with nothing due", "twheel", nr,
+	sample("tickless", "interrupts of a wheel with nothing due", peer->name, nr,
 	       unit, ours);
-	sample("tickless", "timer interrupts of the guest", "twheel", nr,
+	sample("tickless", "timer interrupts of the guest", peer->name, nr,
 	       "per second", all / (double)seconds);
-	peer_twheel.close();
+	peer->close();
 	free(work);
 }
 
-static void sparse(uint32_t nr, uint64_t seconds)
+static void sparse(const struct peer *peer, uint32_t nr, uint64_t seconds)
 {
 	struct work *work = work_alloc(nr);
 	struct twheel_stats stats;
 
-	peer_twheel.open(nr, USE_DELIVERY);
+	peer->open(nr, USE_DELIVERY);
 	work_deadlines(work, nr, now_ns() + NSEC / 10, seconds * NSEC);
-	peer_twheel.arm(work, nr);
-	deliver(&peer_twheel, nr);
-	wheel_stats(wheel_fd(), &stats);
-	sample("tickless", "interrupts per sparse timer", "twheel", nr, "interrupts",
+	peer->arm(work, nr);
+	deliver(peer, nr);
+	wheel_stats(peer->ready(), &stats);
+	sample("tickless", "interrupts per sparse timer", peer->name, nr, "interrupts",
 	       (double)stats.interrupts / stats.fired);
-	peer_twheel.close();
+	peer->close();
 	free(work);
 }
 
 void bench_tickless(unsigned int runs)
 {
+	static const struct peer *const peers[] = { &peer_twheel, &peer_words };
 	uint64_t idle = icount ? IDLE_ICOUNT : IDLE_GUEST;
 
 	for (unsigned int run = 0; run < runs; run++) {
 		progress("tickless: run %u of %u", run + 1, runs);
-		nothing_due(IDLE_TIMERS, idle);
-		if (icount) {
-			no_wheel(idle);
-			sparse(SPARSE_TIMERS, SPARSE_SPAN);
+		for (size_t p = 0; p < sizeof(peers) / sizeof(*peers); p++) {
+			nothing_due(peers[p], IDLE_TIMERS, idle);
+			if (icount)
+				sparse(peers[p], SPARSE_TIMERS, SPARSE_SPAN);
 		}
+		if (icount)
+			no_wheel(idle);
 	}
 }

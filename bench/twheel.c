@@ -125,6 +125,7 @@ static uint32_t twheel_take(uint32_t *ids, uint32_t nr, uint64_t now)
 const struct peer peer_twheel = {
 	.name		= "twheel",
 	.grows		= true,
+	.batches	= true,
 	.open		= twheel_open,
 	.arm		= twheel_arm,
 	.move		= twheel_arm,

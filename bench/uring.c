@@ -192,6 +192,7 @@ static uint32_t uring_take(uint32_t *ids, uint32_t nr, uint64_t now)
 const struct peer peer_uring = {
 	.name		= "io_uring",
 	.sample		= 64,
+	.batches	= true,
 	.open		= uring_open,
 	.arm		= uring_arm,
 	.move		= uring_move,

@@ -9,6 +9,9 @@
 /* Timers that a drain lists and cancels at a time. */
 #define DRAIN_MAX	64U
 
+/* Not inline, so that the code of what is done most often stays short. */
+#define COLD		__attribute__((__noinline__))
+
 /* Submit operations, in as few calls as possible.  Returns the number that failed. */
 static int submit(struct twheel *w, struct twheel_op *ops, uint32_t nr)
 {
@@ -70,29 +73,23 @@ static void batch_set_nr(struct twheel *w, uint32_t nr)
 }
 
 /* Submit and empty the batch.  The caller holds the lock. */
-static int batch_submit(struct twheel *w)
+static COLD int batch_submit(struct twheel *w)
 {
-	int ret = submit_or_call(w, w->batch, w->batch_nr);
+	struct twheel_op ops[BATCH_MAX];
+	int ret;
 
+	if (w->fallback) {
+		ret = twheel_fallback_arm(w->fallback, w->batch, w->batch_nr);
+	} else {
+		for (uint32_t i = 0; i < w->batch_nr; i++)
+			ops[i] = (struct twheel_op){
+				.opcode = TWHEEL_OP_ARM,
+				.flags = TWHEEL_ARM_STORED,
+				.id = w->batch[i],
+			};
+		ret = submit_or_call(w, ops, w->batch_nr);
+	}
 	batch_set_nr(w, 0);
-	return ret;
-}
-
-/* Add an arm to the batch.  A full batch is submitted first: the error returned is its. */
-static int batch_add(struct twheel *w, uint32_t id)
-{
-	int ret = 0;
-
-	pthread_mutex_lock(&w->lock);
-	if (w->batch_nr == BATCH_MAX)
-		ret = batch_submit(w);
-	w->batch[w->batch_nr] = (struct twheel_op){
-		.opcode = TWHEEL_OP_ARM,
-		.flags = TWHEEL_ARM_STORED,
-		.id = id,
-	};
-	batch_set_nr(w, w->batch_nr + 1);
-	pthread_mutex_unlock(&w->lock);
 	return ret;
 }
 
@@ -102,15 +99,50 @@ PUBLIC int twheel_flush(struct twheel *w)
 
 	if (!__atomic_load_n(&w->batch_nr, __ATOMIC_RELAXED))
 		return 0;
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	ret = batch_submit(w);
-	pthread_mutex_unlock(&w->lock);
+	twheel_unlock(w);
+	return ret;
+}
+
+static COLD int batch_begin(struct twheel *w, uint32_t id)
+{
+	int ret = batch_submit(w);
+
+	w->batch[0] = id;
+	batch_set_nr(w, 1);
+	return ret;
+}
+
+/*
+ * Add an arm to the batch.  A full batch is submitted first: the error returned is its.  The
+ * caller holds the lock.
+ */
+static inline int batch_add_locked(struct twheel *w, uint32_t id)
+{
+	uint32_t nr = w->batch_nr;
+
+	if (nr == BATCH_MAX)
+		return batch_begin(w, id);
+	w->batch[nr] = id;
+	batch_set_nr(w, nr + 1);
+	return 0;
+}
+
+static COLD int batch_add(struct twheel *w, uint32_t id)
+{
+	int ret;
+
+	twheel_lock(w);
+	ret = batch_add_locked(w, id);
+	twheel_unlock(w);
 	return ret;
 }
 
 /* Arm and cancel */
 
-PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
+/* Arm a timer by what its word holds, or without a word by @deadline. */
+static COLD int arm_by_call(struct twheel *w, uint32_t id, uint64_t deadline)
 {
 	const bool stored = id < w->shared.mapped;
 	struct twheel_op op = {
@@ -122,7 +154,16 @@ PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
 	/* The kernel would take TWHEEL_ID_ANY for a request to choose an id. */
 	if (id >= w->shared.capacity)
 		return -ERANGE;
-	return stored && w->batching ? batch_add(w, id) : twheel_call(w, TWHEEL_IOC_ARM, &op);
+	if (stored && w->fallback)
+		return twheel_fallback_arm(w->fallback, &id, 1);
+	return twheel_call(w, TWHEEL_IOC_ARM, &op);
+}
+
+PUBLIC int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline)
+{
+	if (!w->batching || id >= w->shared.mapped)
+		return arm_by_call(w, id, deadline);
+	return w->one_thread ? batch_add_locked(w, id) : batch_add(w, id);
 }
 
 PUBLIC int twheel_cancel_state(const struct twheel *w, uint64_t deadline)
@@ -179,7 +220,7 @@ PUBLIC int twheel_id_get(struct twheel *w, uint32_t *id)
 {
 	int ret = 0;
 
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	/* Allocate room for all ids at once, so that twheel_id_put() cannot fail. */
 	if (!w->free)
 		w->free = malloc(w->shared.capacity * sizeof(*w->free));
@@ -191,16 +232,16 @@ PUBLIC int twheel_id_get(struct twheel *w, uint32_t *id)
 		*id = --w->fresh;
 	else
 		ret = -ENOSPC;
-	pthread_mutex_unlock(&w->lock);
+	twheel_unlock(w);
 	return ret;
 }
 
 PUBLIC void twheel_id_put(struct twheel *w, uint32_t id)
 {
-	pthread_mutex_lock(&w->lock);
+	twheel_lock(w);
 	if (w->free && w->free_nr < w->shared.capacity)
 		w->free[w->free_nr++] = id;
-	pthread_mutex_unlock(&w->lock);
+	twheel_unlock(w);
 }
 
 PUBLIC int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer)

@@ -8,7 +8,10 @@
  * readable and there is work.
  *
  * A child after fork() shares the wheel, as it would share the device's.  So the wheel and its
- * lock are in memory that is mapped shared, at the same address in both.
+ * lock are in memory that is mapped shared, at the same address in both.  A wheel that one thread
+ * has to itself takes no lock, and a child has a copy of its memory.
+ *
+ * All is done under the lock, so an event is claimed and committed in one go.
  */
 /* WARN_ON_ONCE() needs assert(): a wheel that is corrupt ends the program. */
 #undef NDEBUG
@@ -44,6 +47,7 @@ static void *give(size_t size, size_t align);
 /**
  * struct fallback - a wheel in this process, and the beginning of its memory
  * @lock: protects all that follows; shared by processes
+ * @alone: there is one thread at a time, and no other process: @lock is not taken; constant
  * @size: bytes mapped
  * @used: bytes allocated
  * @setup: the wheel's shape
@@ -54,6 +58,7 @@ static void *give(size_t size, size_t align);
  */
 struct fallback {
 	pthread_mutex_t		lock;
+	bool			alone;
 	size_t			size;
 	size_t			used;
 	struct twheel_setup	setup;
@@ -84,20 +89,37 @@ static void set(struct fallback *f, u64 when)
 }
 
 /*
- * Take the lock, read the clock and turn the wheel.  A process that died with the lock leaves a
- * corrupt wheel: wake the sleepers, so that their next call fails.
+ * A process that died with the lock leaves a corrupt wheel: wake the sleepers, so that their next
+ * call fails.
  */
-static int begin(struct fallback *f, u64 *now)
+static int lock(struct fallback *f)
 {
-	int ret = pthread_mutex_lock(&f->lock);
+	int ret;
 
+	if (f->alone)
+		return 0;
+	ret = pthread_mutex_lock(&f->lock);
 	if (ret == EOWNERDEAD) {
 		set(f, 0);
 		pthread_mutex_unlock(&f->lock);
 		ret = ENOTRECOVERABLE;
 	}
+	return -ret;
+}
+
+static void unlock(struct fallback *f)
+{
+	if (!f->alone)
+		pthread_mutex_unlock(&f->lock);
+}
+
+/* Take the lock, read the clock and turn the wheel. */
+static int begin(struct fallback *f, u64 *now)
+{
+	int ret = lock(f);
+
 	if (ret)
-		return -ret;
+		return ret;
 	*now = twheel_sys_now(f->setup.clock);
 	timers_turn(&f->timers, *now);
 	return 0;
@@ -122,7 +144,7 @@ static void end(struct fallback *f, u64 now)
 
 	if (readable ? when > now : when < f->set_for)
 		set(f, when);
-	pthread_mutex_unlock(&f->lock);
+	unlock(f);
 }
 
 /* Arm and cancel */
@@ -166,13 +188,12 @@ static int do_op(struct fallback *f, struct twheel_op *op, u64 now, struct timer
 
 	if (!arm && op->opcode != TWHEEL_OP_CANCEL)
 		return -EINVAL;
-	ret = arm ? timers_check_arm(ts, op) : timers_check_cancel(ts, op);
-	while (!ret) {
+	do {
 		ret = arm ? timers_arm(ts, op, now, need) : timers_cancel(ts, op, need);
 		if (ret != -EAGAIN)
 			return ret;
 		ret = grow(f, need);
-	}
+	} while (!ret);
 	return ret;
 }
 
@@ -203,6 +224,78 @@ static int submit(struct fallback *f, struct twheel_submit *call)
 			op->result = ret;
 			call->failed += ret < 0;
 		}
+		end(f, now);
+	}
+	return 0;
+}
+
+/**
+ * struct filing - what the timers of a batch have in common
+ * @from: for deadlines from here on, and for as long as a tick takes, the others hold, ns.  A
+ *	program that arms many timers at a time arms most of them for the same tick
+ * @expiry: the tick of the wheel's
+ * @level: where that is
+ */
+struct filing {
+	u64		from;
+	u64		expiry;
+	unsigned int	level;
+};
+
+/*
+ * File a timer that is in no list by what its word holds.  Nothing was promised of it, so this
+ * lowers the promise, and takes no barrier.  Returns false if there is more to do.
+ */
+static inline bool file(struct fallback *f, u32 id, struct filing *in)
+{
+	struct timers *ts = &f->timers;
+	struct wheel_node *node = wheel_node(&ts->wheel, id);
+	struct twheel_word *word = &f->words[id];
+	struct timer *t = timer_of(ts, id);
+	u64 deadline = word_deadline(word);
+
+	if (unlikely(wheel_where(node) != WHEEL_OUT || deadline <= ts->now || t->slack))
+		return wheel_where(node) == WHEEL_OUT && !deadline;
+	if (deadline - in->from >= ts->tick) {
+		in->expiry = file_tick(ts, deadline, 0);
+		in->level = wheel_level(&ts->wheel, in->expiry);
+		in->from = (in->expiry - 1 - ts->shift) * ts->tick + 1;
+	}
+	wheel_file_inline(&ts->wheel, id, node, in->expiry, in->level);
+	t->deadline = deadline;
+	WRITE_ONCE(word->promise, deadline);
+	ts->arms++;
+	return true;
+}
+
+static noinline int arm_stored(struct fallback *f, u32 id, struct timers_need *need)
+{
+	struct twheel_op op = {
+		.opcode = TWHEEL_OP_ARM,
+		.flags = TWHEEL_ARM_STORED,
+		.id = id,
+	};
+
+	return do_op(f, &op, f->timers.now, need);
+}
+
+int twheel_fallback_arm(struct fallback *f, const u32 *ids, u32 nr)
+{
+	for (u32 done = 0, last; done < nr;) {
+		/* No deadline is less than a tick from there. */
+		struct filing in = { .from = KTIME_MAX + 1ULL };
+		struct timers_need need = {};
+		u64 now;
+		int ret = begin(f, &now);
+
+		if (ret)
+			return ret;
+		last = done + min(nr - done, WHEEL_STEP);
+		for (u32 i = done; i < last; i++)
+			wheel_prefetch(&f->timers.wheel, ids[i]);
+		while (done < last && (file(f, ids[done], &in) ||
+				       arm_stored(f, ids[done], &need) != -EAGAIN))
+			done++;
 		end(f, now);
 	}
 	return 0;
@@ -278,6 +371,21 @@ int twheel_fallback_call(struct fallback *f, unsigned long request, void *arg)
 
 /* Events */
 
+/* As words_take(), which need not be atomic where there is one thread. */
+static u32 take_words(struct fallback *f, const struct twheel_event *events, u32 nr)
+{
+	if (!f->alone || !f->words)
+		return words_take(&f->timers, events, nr);
+	for (u32 i = 0; i < nr; i++) {
+		struct twheel_word *word = &f->words[events[i].id];
+
+		if (word_deadline(word) != events[i].deadline)
+			return i;
+		word->deadline = timer_after(timer_of(&f->timers, events[i].id), &events[i]);
+	}
+	return nr;
+}
+
 /*
  * Find due timers and take their events.  Sets @more if there may be others; a heavy slot that is
  * not due yet is left to later calls.  The caller holds the lock.
@@ -300,7 +408,7 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 		if (!*more && !timers_heavy(ts))
 			break;
 		while (claimed) {
-			taken = words_take(ts, to, claimed);
+			taken = take_words(f, to, claimed);
 			count = timers_commit(ts, to, claimed, taken, ts->claims, now);
 			done += count;
 			if (count == claimed)
@@ -393,7 +501,7 @@ static void lock_init(pthread_mutex_t *mutex)
 	pthread_mutexattr_destroy(&how);
 }
 
-int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup)
+int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup, bool alone)
 {
 	struct fallback *f;
 	size_t size;
@@ -410,10 +518,11 @@ int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup)
 	if (ret)
 		return ret;
 	size = sizeof(*f) + ROOM + ROOM_PER_TIMER * (setup->capacity + WHEEL_CHUNK_TIMERS);
-	ret = twheel_sys_memory(size, &at);
+	ret = twheel_sys_memory(size, !alone, &at);
 	if (ret)
 		return ret;
 	f = at;
+	f->alone = alone;
 	f->size = size;
 	f->used = sizeof(*f);
 	f->setup = *setup;

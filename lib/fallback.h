@@ -6,20 +6,27 @@
 #ifndef TWHEEL_FALLBACK_H
 #define TWHEEL_FALLBACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <linux/twheel.h>
 
 struct fallback;
 
-/* Create a wheel, and fill in @setup.  Returns the timerfd, or a negative errno. */
-int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup);
+/*
+ * Create a wheel, and fill in @setup.  With @alone, one thread uses it at a time, and no other
+ * process does.  Returns the timerfd, or a negative errno.
+ */
+int twheel_fallback_open(struct fallback **out, struct twheel_setup *setup, bool alone);
 /* Unmap the wheel, but leave the timerfd open.  Children that share the wheel keep it. */
 void twheel_fallback_close(struct fallback *f);
 
 /* The words, one for each id; NULL: there are none. */
 struct twheel_word *twheel_fallback_words(struct fallback *f);
 
+/* Arm timers by what their words hold. */
+int twheel_fallback_arm(struct fallback *f, const uint32_t *ids, uint32_t nr);
 /* Make one of the ioctls of the device that this library uses. */
 int twheel_fallback_call(struct fallback *f, unsigned long request, void *arg);
 /*

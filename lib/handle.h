@@ -23,14 +23,15 @@
  * @clock: of the wheel; constant
  * @clock_offset: ns to add to this process's reading of @clock; constant
  * @batching: arms by words are batched; constant
+ * @one_thread: @lock is not taken; constant
  * @has_words: timers have words, mapped here or not; constant
  * @words_size: bytes to unmap; constant
  * @next: next handle of this process; fork.c protects it
  * @link: the pointer to this handle; fork.c protects it
  * @lock: protects the members below
- * @batch_nr: arms on @batch; also read without the lock
- * @batch: arms by words.  A timer may be on it twice: the second arm does nothing, and to look
- *	for the first would cost more
+ * @batch_nr: timers on @batch; also read without the lock
+ * @batch: timers to arm by their words.  One may be on it twice: the second arm does nothing, and
+ *	to look for the first would cost more
  * @fresh: twheel_id_get() has never given out ids below this
  * @free: ids that were put back, with room for all; NULL until the first twheel_id_get()
  * @free_nr: ids in @free
@@ -42,17 +43,30 @@ struct twheel {
 	uint32_t		clock;
 	uint64_t		clock_offset;
 	bool			batching;
+	bool			one_thread;
 	bool			has_words;
 	size_t			words_size;
 	struct twheel		*next;
 	struct twheel		**link;
 	pthread_mutex_t		lock;
 	uint32_t		batch_nr;
-	struct twheel_op	batch[BATCH_MAX];
+	uint32_t		batch[BATCH_MAX];
 	uint32_t		fresh;
 	uint32_t		*free;
 	uint32_t		free_nr;
 };
+
+static inline void twheel_lock(struct twheel *w)
+{
+	if (!w->one_thread)
+		pthread_mutex_lock(&w->lock);
+}
+
+static inline void twheel_unlock(struct twheel *w)
+{
+	if (!w->one_thread)
+		pthread_mutex_unlock(&w->lock);
+}
 
 /* Call the device or the fallback. */
 static inline int twheel_call(const struct twheel *w, unsigned long request, void *arg)

@@ -9,7 +9,7 @@
 
 #define OPEN_FLAGS \
 	(TWHEEL_OPEN_FD | TWHEEL_OPEN_CLOCK | TWHEEL_OPEN_NO_WORDS | TWHEEL_OPEN_BATCH | \
-	 TWHEEL_OPEN_DEVICE | TWHEEL_OPEN_FALLBACK)
+	 TWHEEL_OPEN_DEVICE | TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_ONE_THREAD)
 
 /* The first version of the struct. */
 #define OPTIONS_SIZE_MIN	(offsetof(struct twheel_options, reserved) + sizeof(uint32_t))
@@ -136,6 +136,7 @@ static struct twheel *create(int fd, const struct twheel_options *options,
 	w->clock = setup->flags & TWHEEL_SETUP_CLOCK ? setup->clock : CLOCK_MONOTONIC;
 	w->clock_offset = setup->clock_offset;
 	w->batching = options->flags & TWHEEL_OPEN_BATCH;
+	w->one_thread = options->flags & TWHEEL_OPEN_ONE_THREAD;
 	w->has_words = setup->flags & TWHEEL_SETUP_WORDS;
 	w->shared.capacity = setup->capacity;
 	w->fresh = setup->capacity;
@@ -201,7 +202,7 @@ static int open_fallback(struct twheel **out, const struct twheel_options *optio
 	struct twheel *w;
 	int fd;
 
-	fd = twheel_fallback_open(&fallback, &setup);
+	fd = twheel_fallback_open(&fallback, &setup, options->flags & TWHEEL_OPEN_ONE_THREAD);
 	if (fd < 0)
 		return fd;
 	w = create(fd, options, &setup);
@@ -213,6 +214,7 @@ static int open_fallback(struct twheel **out, const struct twheel_options *optio
 	w->fallback = fallback;
 	w->shared.words = twheel_fallback_words(fallback);
 	w->shared.mapped = w->shared.words ? setup.capacity : 0;
+	w->shared.alone = w->one_thread;
 	*out = w;
 	return 0;
 }

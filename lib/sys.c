@@ -75,21 +75,22 @@ void twheel_sys_timer_set(int fd, uint64_t when)
 
 static int map(void **at, size_t size, int flags, int fd, uint64_t offset)
 {
-	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, (off_t)offset);
+	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
 	if (*at != MAP_FAILED)
 		return 0;
 	/* After mlockall(2), EAGAIN means that the memory may not be locked. */
 	return errno == EAGAIN ? -ENOMEM : -errno;
 }
 
-int twheel_sys_memory(size_t size, void **at)
+int twheel_sys_memory(size_t size, bool share, void **at)
 {
-	return map(at, size, MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return map(at, size, (share ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
 }
 
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 {
-	return map(at, size, 0, fd, offset);
+	return map(at, size, MAP_SHARED, fd, offset);
 }
 
 void twheel_sys_unmap(void *at, size_t size)

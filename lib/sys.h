@@ -25,8 +25,8 @@ int twheel_sys_timer(uint32_t clock);
 /* Make a timerfd readable from a time on; 0: now; INT64_MAX and above: never. */
 void twheel_sys_timer_set(int fd, uint64_t when);
 
-/* Map zeroed memory that children share, and that is allocated when it is written. */
-int twheel_sys_memory(size_t size, void **at);
+/* Map zeroed memory that is allocated when it is written.  Do children share it, or copy it? */
+int twheel_sys_memory(size_t size, bool share, void **at);
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at);
 void twheel_sys_unmap(void *at, size_t size);
 int twheel_sys_set_nonblocking(int fd);

@@ -35,7 +35,8 @@ extern "C" {
  *   twheel_cancel_tell() may return TWHEEL_STATE_PENDING for a timer that is due.
  * - Its memory is the process's own, for all ids at once.  No quota counts it, and any user may
  *   have any tick.
- * - A call takes a lock, and sets a timerfd if the timer is sooner than all others.
+ * - A call takes a lock, unless TWHEEL_OPEN_ONE_THREAD is given, and sets a timerfd if the timer is
+ *   sooner than all others.
  * - A process that ends inside a call leaves a shared wheel unusable: calls of the other
  *   processes return -ENOTRECOVERABLE.
  * twheel_has() tells which kind a wheel is.  TWHEEL_OPEN_DEVICE refuses a fallback.
@@ -49,6 +50,10 @@ extern "C" {
  * locks the handle.  These may call no function of the library: a child of vfork(), _Fork() or
  * clone(), a signal handler, and a handler registered with pthread_atfork() before the first
  * twheel_open().
+ *
+ * One thread: with TWHEEL_OPEN_ONE_THREAD a handle takes no lock, and a fallback is armed with
+ * plain stores.  Then no two threads may be inside functions of the handle at the same time, and a
+ * child by fork() may only close it.
  *
  * Namespaces: deadlines are in the time namespace in which the file was opened, so compute them
  * from twheel_now() and not from clock_gettime().  A process that enters another time namespace
@@ -128,6 +133,11 @@ struct twheel_options {
 #define TWHEEL_OPEN_DEVICE	(1U << 4)
 /* Make a fallback, even where there is a device. */
 #define TWHEEL_OPEN_FALLBACK	(1U << 5)
+/*
+ * No two threads use the handle at the same time, and a child by fork() does not use it: then the
+ * handle takes no lock.
+ */
+#define TWHEEL_OPEN_ONE_THREAD	(1U << 6)
 
 /**
  * twheel_open() - open a wheel
@@ -453,6 +463,7 @@ int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline);
  * @words: one for each id below @mapped
  * @mapped: the capacity, or 0: there are no words
  * @capacity: ids are below it
+ * @alone: not 0: nobody else uses the words meanwhile, so an exchange need not be atomic
  *
  * Not for programs.  It may grow at its end: the library allocates the handle, so no program
  * depends on the size.
@@ -461,6 +472,7 @@ struct twheel_shared {
 	struct twheel_word	*words;
 	uint32_t		mapped;
 	uint32_t		capacity;
+	uint32_t		alone;
 };
 
 /* For the inline functions, where a store is not enough. */
@@ -476,6 +488,21 @@ static inline const struct twheel_shared *twheel_shared_of(const struct twheel *
 static inline int twheel_uncovered(uint64_t deadline, uint64_t promise)
 {
 	return deadline - 1 < promise - 1;
+}
+
+/* Store a deadline before the promise is loaded.  Returns the one that it replaces. */
+static inline uint64_t twheel_exchange(const struct twheel_shared *shared, uint32_t id,
+				       uint64_t deadline)
+{
+	struct twheel_word *word = &shared->words[id];
+	uint64_t before;
+
+	/* Pairs with the kernel's barrier between its store of the promise and its second look. */
+	if (!shared->alone)
+		return __atomic_exchange_n(&word->deadline, deadline, __ATOMIC_SEQ_CST);
+	before = __atomic_load_n(&word->deadline, __ATOMIC_RELAXED);
+	__atomic_store_n(&word->deadline, deadline, __ATOMIC_RELAXED);
+	return before;
 }
 
 /**
@@ -498,14 +525,12 @@ static inline int twheel_uncovered(uint64_t deadline, uint64_t promise)
 TWHEEL_LINKAGE inline int twheel_arm(struct twheel *w, uint32_t id, uint64_t deadline)
 {
 	const struct twheel_shared *shared = twheel_shared_of(w);
-	struct twheel_word *word;
 
 	if (id >= shared->mapped)
 		return twheel_arm_slow(w, id, deadline);
-	word = &shared->words[id];
-	/* Pairs with the kernel's barrier between its store of the promise and its second look. */
-	__atomic_exchange_n(&word->deadline, deadline, __ATOMIC_SEQ_CST);
-	if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
+	twheel_exchange(shared, id, deadline);
+	if (!twheel_uncovered(deadline, __atomic_load_n(&shared->words[id].promise,
+							__ATOMIC_SEQ_CST)))
 		return 0;
 	return twheel_arm_slow(w, id, deadline);
 }
@@ -597,17 +622,16 @@ TWHEEL_LINKAGE inline int twheel_cancel(struct twheel *w, uint32_t id)
 TWHEEL_LINKAGE inline int twheel_cancel_tell(struct twheel *w, uint32_t id)
 {
 	const struct twheel_shared *shared = twheel_shared_of(w);
-	struct twheel_word *word;
 	uint64_t deadline;
 
 	if (id >= shared->mapped)
 		return twheel_cancel_slow(w, id);
-	word = &shared->words[id];
-	deadline = __atomic_exchange_n(&word->deadline, 0, __ATOMIC_SEQ_CST);
+	deadline = twheel_exchange(shared, id, 0);
 	if (!deadline)
 		return TWHEEL_STATE_IDLE;
 	/* While the promise covers the deadline there is no event.  Ordered as in twheel_arm(). */
-	if (!twheel_uncovered(deadline, __atomic_load_n(&word->promise, __ATOMIC_SEQ_CST)))
+	if (!twheel_uncovered(deadline, __atomic_load_n(&shared->words[id].promise,
+							__ATOMIC_SEQ_CST)))
 		return TWHEEL_STATE_PENDING;
 	return twheel_cancel_state(w, deadline);
 }

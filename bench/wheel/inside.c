@@ -108,10 +108,10 @@ void twheel_sys_timer_set(int fd, uint64_t when)
 }
 
 /* And memory as it has it there. */
-int twheel_sys_memory(size_t size, void **at)
+int twheel_sys_memory(size_t size, bool share, void **at)
 {
-	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-		   -1, 0);
+	*at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		   (share ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return *at == MAP_FAILED ? -errno : 0;
 }
 

@@ -173,7 +173,7 @@ static void run_daemon(unsigned int runs)
 	static const struct peer *const loops[] = {
 		&peer_fallback, &peer_libev, &peer_libevent, &peer_libevent_common, &peer_libuv,
 	};
-	static const u32 counts[] = { 1000, 100000, 1000000 };
+	static const u32 counts[] = { 1000, 10000, 100000, 1000000 };
 
 	arena_pages(false);
 	for (size_t n = 0; n < ARRAY_SIZE(counts); n++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libtwheel where there is no device, as a peer: the wheel is in the process, most changes are
- * stores, and the others are collected until the program would sleep.
+ * stores, and the others are collected until the program would sleep.  As with an event loop, one
+ * thread has it to itself.
  */
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ static bool open_fallback(u32 nr, u64 now)
 {
 	struct twheel_options options = {
 		.size = sizeof(options),
-		.flags = TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_BATCH,
+		.flags = TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_BATCH | TWHEEL_OPEN_ONE_THREAD,
 		.tick = 1ULL << TICK_SHIFT,
 		.capacity = nr,
 	};

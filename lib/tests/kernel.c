@@ -742,14 +742,14 @@ int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)
 	return 0;
 }
 
-int twheel_sys_memory(size_t size, void **at)
+int twheel_sys_memory(size_t size, bool share, void **at)
 {
 	unsigned int i = 0;
 
 	if (kernel.map_error)
 		return kernel.map_error;
-	*at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-		   -1, 0);
+	*at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		   (share ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (*at == MAP_FAILED)
 		return -errno;
 	pthread_mutex_lock(&files_lock);

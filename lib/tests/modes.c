@@ -5,6 +5,7 @@
 #include "modes.h"
 
 #define FALLBACK	TWHEEL_OPEN_FALLBACK
+#define ONE_THREAD	TWHEEL_OPEN_ONE_THREAD
 
 const struct mode modes[MODES] = {
 	{ "words", WORDS, 0, TWHEEL_HAS_WORDS },
@@ -15,6 +16,11 @@ const struct mode modes[MODES] = {
 	{ "fallback, batch", 0, FALLBACK | TWHEEL_OPEN_BATCH,
 	  TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
 	{ "fallback, calls", 0, FALLBACK | TWHEEL_OPEN_NO_WORDS, TWHEEL_HAS_FALLBACK },
+	{ "words, batch, one thread", WORDS, TWHEEL_OPEN_BATCH | ONE_THREAD, TWHEEL_HAS_WORDS },
+	{ "fallback, one thread", 0, FALLBACK | ONE_THREAD,
+	  TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
+	{ "fallback, batch, one thread", 0, FALLBACK | TWHEEL_OPEN_BATCH | ONE_THREAD,
+	  TWHEEL_HAS_FALLBACK | TWHEEL_HAS_WORDS },
 };
 
 struct twheel *open_again(const struct mode *mode, int fd)

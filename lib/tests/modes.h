@@ -17,7 +17,7 @@
 #define CAPACITY	256U
 #define WORDS		TWHEEL_FEATURE_WORDS
 
-enum { MODES = 7 };
+enum { MODES = 10 };
 
 /*
  * What a handle is opened with, and what it has then: TWHEEL_HAS_*.  A fallback needs nothing of
@@ -35,6 +35,12 @@ extern const struct mode modes[MODES];
 #define words_mode	(&modes[0])
 #define batch_mode	(&modes[1])
 #define calls_mode	(&modes[3])
+
+/* Does one thread have the handle to itself? */
+static inline bool one_thread(const struct mode *mode)
+{
+	return mode->flags & TWHEEL_OPEN_ONE_THREAD;
+}
 
 /* Is the wheel in this process? */
 static inline bool in_process(const struct mode *mode)

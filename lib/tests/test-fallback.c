@@ -276,6 +276,99 @@ static void armed_for_now(void)
 	tap_result("a timer that is armed for now again and again hides no others");
 }
 
+/*
+ * Timers that are armed together share no more than their batch: each comes at the first tick at or
+ * past its deadline, be it at the end of a tick, the start of one, or long past.
+ */
+static void ticks(void)
+{
+	static const int64_t after[] = {
+		-3, 10 * MS - 1, 10 * MS, 10 * MS + 1, 10 * MS + 2, 11 * MS, 11 * MS + 1, 10 * MS,
+		9 * MS, 70000 * MS, 70000 * MS + 1, 69999 * MS, 0, 3 * MS, 3 * MS - 1, 3 * MS + 1,
+	};
+	struct twheel_options o = {
+		.size = sizeof(o), .capacity = CAPACITY, .tick = MS,
+		.flags = TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_BATCH | TWHEEL_OPEN_ONE_THREAD,
+	};
+	static const struct twheel_arming slack = { .deadline = 1, .slack = 50 * MS };
+	struct twheel_event event;
+	unsigned int left = 0;
+	struct twheel *w;
+	uint64_t start, round;
+
+	kernel_boot(0);
+	if (!CHECK(twheel_open(&w, &o) == 0))
+		exit(1);
+	start = twheel_now(w);
+	CHECK(start % MS == 0);
+	for (uint32_t id = 0; id < ARRAY_SIZE(after); id++) {
+		CHECK(twheel_arm(w, id, start + (uint64_t)after[id]) == 0);
+		/* This one is cancelled before anybody has looked at it. */
+		CHECK(twheel_arm(w, 100 + id, start + (uint64_t)after[id]) == 0);
+		CHECK(twheel_cancel(w, 100 + id) == 0);
+		left++;
+	}
+	while (left && CHECK(twheel_wait(w, &event, 1, -1) == 1)) {
+		uint64_t due = (event.deadline + MS - 1) / MS * MS;
+
+		CHECK(event.id < ARRAY_SIZE(after));
+		CHECK(event.deadline == start + (uint64_t)after[event.id]);
+		CHECK(twheel_now(w) == (due < start ? start : due));
+		left--;
+	}
+	expect_none(w, 100000 * MS);
+
+	/* One keeps the slack that it was armed with before, so it waits for the roundest tick. */
+	start = twheel_now(w);
+	round = (start / MS + 50) / 64 * 64 * MS;
+	CHECK(round > start + 3 * MS);
+	CHECK(twheel_arm_with(w, 1, &slack) == 0 && twheel_next(w, &event) == 1);
+	CHECK(twheel_arm(w, 2, start + 3 * MS) == 0 && twheel_arm(w, 1, start + 3 * MS) == 0);
+	CHECK(twheel_flush(w) == 0);
+	expect(w, 2, start + 3 * MS);
+	CHECK(twheel_now(w) == start + 3 * MS);
+	expect(w, 1, start + 3 * MS);
+	CHECK(twheel_now(w) == round);
+	twheel_close(w);
+
+	/* The clock has just begun to run. */
+	o.flags |= TWHEEL_OPEN_CLOCK;
+	o.clock = CLOCK_REALTIME;
+	o.tick = 1000 * MS;
+	kernel_boot(0);
+	kernel_set_back(kernel_now() - 1);
+	if (!CHECK(twheel_open(&w, &o) == 0))
+		exit(1);
+	CHECK(twheel_arm(w, 1, 2) == 0);
+	expect_none(w, 1000 * MS - 2);
+	kernel_advance(1);
+	CHECK(twheel_next(w, &event) == 1 && event.id == 1);
+	twheel_close(w);
+	tap_result("timers of a batch come each in its own tick");
+}
+
+/* Of a wheel that one thread has to itself a child has a copy, which it may close. */
+static void copied(void)
+{
+	struct twheel *w = boot(&modes[9]);
+	uint64_t start = twheel_now(w);
+	uint32_t nr;
+	int status = -1;
+	pid_t child;
+
+	CHECK(twheel_arm(w, 1, start + MS) == 0);
+	child = fork();
+	if (!child) {
+		twheel_words(w, &nr)[1].deadline = 0;
+		twheel_close(w);
+		_exit(0);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	expect(w, 1, start + MS);
+	twheel_close(w);
+	tap_result("a child has a copy of a wheel that one thread has to itself");
+}
+
 static void kill_me(void)
 {
 	kill(getpid(), SIGKILL);
@@ -331,5 +424,7 @@ void test_fallback(void)
 	many();
 	heavy();
 	armed_for_now();
+	ticks();
 	shared();
+	copied();
 }

@@ -895,6 +895,8 @@ int main(int argc, char **argv)
 		successor(&modes[m]);
 		other_time(&modes[m]);
 		signals(&modes[m]);
+		if (one_thread(&modes[m]))
+			continue;
 		forks(&modes[m]);
 		adopted_meanwhile(&modes[m]);
 	}
