@@ -224,6 +224,6 @@ int loops_passes(const char *part, bool one_slot, unsigned int runs)
 int loops_memory(const char *part)
 {
 	host_tell(part, "record of a timer", "wheel", 1, "bytes",
-		  WHEEL_CHUNK_BYTES, WHEEL_CHUNK_TIMERS);
+		  sizeof(struct timer), 1);
 	return 0;
 }
