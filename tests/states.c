@@ -46,7 +46,7 @@ unsigned int tap_count, tap_failed;
 /* Far from tick 0, so that no bound runs into it. */
 #define START		(1ULL << 20)
 /* How far the wheel may be behind when stores make more work than the steps do, in ticks. */
-#define BEHIND		16
+#define BEHIND		4
 /* Seconds of a processor that one operation may take. */
 #define HANGS		10
 /* More states than these are one that goes on without an end, if the shape is not slow. */
