@@ -306,7 +306,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
  * again; what timers_check_arm() returns; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
  *
  * A plain arm, as nearly all of them are, is of a one-shot, for a tick that the wheel reaches, and
- * of a timer that is idle or pending: it can have no fault, and needs nothing.
+ * of a timer that is filed or idle: it can have no fault, and needs nothing.
  */
 TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need)
@@ -332,9 +332,8 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	t = timer_of(ts, id);
 	node = wheel_node(w, id);
 	where = wheel_where(node);
-	/* Not if it has an event, or may have, nor if its id is in the pool. */
-	if (unlikely(where == WHEEL_FILED ? t->deadline <= now :
-		     where != WHEEL_OUT || timer_has_deadline(t)))
+	/* Not if its event waits or a read holds it, nor if its id is in the pool. */
+	if (unlikely(where != WHEEL_FILED && (where != WHEEL_OUT || timer_has_deadline(t))))
 		return arm_any(ts, op, now, need);
 	state = timer_state(ts, node, t);
 	if (!++t->generation)
