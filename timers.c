@@ -370,7 +370,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
  * again; what timers_check_arm() returns; -EEXIST, -ENOENT, -ESTALE or -ENOSPC, as the ABI says.
  *
  * A plain arm, as nearly all of them are, is of a one-shot, for a tick that the wheel reaches, and
- * of a timer that is idle or pending: it can have no fault, and needs nothing.
+ * of a timer that is filed or idle: it can have no fault, and needs nothing.
  */
 TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need)

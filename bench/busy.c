@@ -116,7 +116,7 @@ static void begin(void)
 double busy_seconds(void)
 {
 	long nr = sysconf(_SC_NPROCESSORS_CONF);
-	struct idle idle[CPUS_MAX];
+	struct idle idle[CPUS_MAX] = {};
 	uint32_t key = 0;
 	union bpf_attr look = {
 		.key = (uintptr_t)&key,
