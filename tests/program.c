@@ -175,16 +175,6 @@ static const char *check_place(u32 id, u64 was)
 	return link == (was & ~LINK_KEPT) ? NULL : "a timer that is moved later is filed anew";
 }
 
-/* The link that a timer in no queue has, or would have. */
-static u64 link_of(u32 id)
-{
-	const struct timer *t = wheel_timer(&ts.wheel, id);
-
-	if (wheel_where(t) != WHEEL_POOL || !(t->link & LINK_SPARE))
-		return t->link;
-	return LINK_WHERE(WHEEL_KEPT) | pool_tick(t);
-}
-
 /* Give the wheel what an arm needs. */
 static const char *grow(struct timers_need *need)
 {
@@ -245,7 +235,7 @@ static const char *arm(struct twheel_op op, bool memory)
 
 	turn();
 	if (op.id != TWHEEL_ID_ANY && wheel_has(&ts.wheel, op.id))
-		was = link_of(op.id);
+		was = wheel_timer(&ts.wheel, op.id)->link;
 	while ((ret = timers_arm(&ts, &op, now, &need)) == -EAGAIN) {
 		if (!memory && need.what != TIMERS_NEED_RETRY) {
 			tell(": ENOMEM\n");
