@@ -321,8 +321,7 @@ struct twheel_submit {
  * @deadline: next, or of the event that waits; absolute
  * @remaining: until @deadline; 1 if it has passed, since 0 means never
  * @interval: period, or 0
- * @slack: as the wheel keeps it: rounded down to whole ticks and 4 significant bits, at most
- *	15 * 2^30 ticks
+ * @slack: as the wheel keeps it: rounded down to whole ticks, at most 2^32 - 1 of them
  * @overruns: of the event that waits, as of now
  *
  * All fields are out; GET also reads @id and @generation.  If the timer is not armed, the fields
