@@ -700,21 +700,24 @@ static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 }
 
 /* A timer that was looked at is not due: it is filed again, or is let go. */
-static noinline void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool sifted)
+static void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool sifted)
 {
-	u64 from = w->at + (s64)(int)(t->spare - (u32)w->at);
+	u64 tick = wheel_look_tick(w, expiry);
+	u32 from = t->spare;
 
-	if (expiry == WHEEL_NEVER) {
+	if (unlikely(expiry == WHEEL_NEVER)) {
 		trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
 		return;
 	}
-	wheel_file(w, id, expiry);
+	t->link = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
 	if (sifted) {
 		t->link |= sift_mark(w);
 		t->spare = w->sifts;
 	}
+	w->filed++;
 	w->moves++;
-	trace_twheel_timer_move(w, id, from);
+	wheel_put(w, id, tick);
+	trace_twheel_timer_move(w, id, w->at + (s64)(int)(from - (u32)w->at));
 }
 
 /*

@@ -615,7 +615,8 @@ static const char *look(const struct step *s)
 	now = next;
 	tell("the next look: now %llu (tick %llu)\n", ull(now), ull(now / ts.tick));
 	error = advance(1 << 20);
-	if (!error && calm && !was_crowded && next / ts.tick - started < WHEEL_HORIZON && ref.stats.fired == fired)
+	if (!error && calm && !was_crowded && ref.stats.fired == fired &&
+	    next / ts.tick - started < WHEEL_HORIZON)
 		error = "a look in vain";
 	return error;
 }
