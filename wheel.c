@@ -348,27 +348,30 @@ TWHEEL_PART noinline u32 wheel_add_block(struct wheel *w, struct wheel_slot *slo
 	return word + 1;
 }
 
-/* Take up to @nr entries from the end of a slot, all from one block; returns how many. */
-static unsigned int slot_pop(struct wheel *w, struct wheel_slot *slot, u64 *entries,
-			     unsigned int nr)
+/*
+ * Take up to @nr entries from the end of a slot, all from one block, which is copied to @block.
+ * Returns the first of them, and in @nr how many.
+ */
+static const u64 *slot_pop(struct wheel *w, struct wheel_slot *slot, u64 *block,
+			   unsigned int *nr)
 {
 	u32 word = (slot->tail - 1) & ~(WHEEL_BLOCK - 1);
 	unsigned int in = slot->tail - 1 - word;
 	u64 *header = pool_word(w, word);
 
-	nr = min(nr, in);
-	memcpy(entries, header + 1 + in - nr, nr * sizeof(*entries));
-	slot->count -= nr;
-	slot->tail -= nr;
-	w->entries -= nr;
-	if (nr == in) {
+	*nr = min(*nr, in);
+	memcpy(block, header + 1, (WHEEL_BLOCK - 1) * sizeof(*block));
+	slot->count -= *nr;
+	slot->tail -= *nr;
+	w->entries -= *nr;
+	if (*nr == in) {
 		slot->tail = *header;
 		if (slot->tail)
 			prefetch(pool_word(w, slot->tail - WHEEL_BLOCK));
 		*header = w->free;
 		w->free = word + 1;
 	}
-	return nr;
+	return block + in - *nr;
 }
 
 /* Queues */
@@ -790,15 +793,18 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 	struct wheel_slot *slot = open_slot_of(w, l);
 	bool ask = w->look_always || l == WHEEL_SIFT || w->entries - w->filed > w->filed;
 	const u64 base = slot->soonest;
-	u64 entries[WHEEL_BLOCK - 1];
+	u64 block[WHEEL_BLOCK - 1];
 	unsigned int done, nr;
 
 	budget = min3(budget, WHEEL_STEP - due->nr, slot->count);
 	for (done = 0; done < budget; done += nr) {
-		nr = slot_pop(w, slot, entries, budget - done);
-		for (unsigned int i = nr; i-- > 0;) {
-			u64 tick = entry_tick(base, entries[i]);
-			u32 id = entry_id(entries[i]);
+		const u64 *entry;
+
+		nr = budget - done;
+		entry = slot_pop(w, slot, block, &nr);
+		for (unsigned int i = 0; i < nr; i++) {
+			u64 tick = entry_tick(base, entry[i]);
+			u32 id = entry_id(entry[i]);
 
 			if (ask || tick <= w->at) {
 				batch_add(w, due, tick, id);
@@ -907,7 +913,7 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 {
 	struct wheel_level *level = &w->level[0];
 	u64 number, last = level->hand;
-	u64 entries[WHEEL_BLOCK - 1];
+	u64 block[WHEEL_BLOCK - 1];
 	unsigned int done = 0;
 
 	budget = min(budget, WHEEL_STEP - due->nr);
@@ -917,10 +923,14 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 		if (done + slot->count > budget)
 			break;
 		done += slot->count;
-		while (slot->count)
-			for (unsigned int nr = slot_pop(w, slot, entries, WHEEL_STEP); nr--;)
-				batch_add(w, due, entry_tick(slot->soonest, entries[nr]),
-					  entry_id(entries[nr]));
+		while (slot->count) {
+			unsigned int nr = WHEEL_STEP;
+			const u64 *entry = slot_pop(w, slot, block, &nr);
+
+			for (unsigned int i = 0; i < nr; i++)
+				batch_add(w, due, entry_tick(slot->soonest, entry[i]),
+					  entry_id(entry[i]));
+		}
 		slot->soonest = WHEEL_NEVER;
 		__clear_bit(number & w->mask, level->map);
 		level->used--;
