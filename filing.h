@@ -54,7 +54,7 @@ static inline u64 pool_tick(const struct timer *t)
 	return (t->link & LINK_HIGH) >> LINK_HIGH_SHIFT << 32 | t->spare;
 }
 
-/* Words of the pool in a page. */
+/* Words of the block pool in a page. */
 #define POOL_SHIFT		(PAGE_SHIFT - 3)
 
 static __always_inline u64 *pool_word(const struct wheel *w, u32 word)
