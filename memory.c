@@ -142,8 +142,9 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 {
 	void *page;
 
+	/* Another thread has added the last one. */
 	if (w->nr_pages == wheel_max_pages(w))
-		return -ENOMEM;
+		return 0;
 	page = page_alloc();
 	if (!page)
 		return -ENOMEM;

@@ -64,7 +64,7 @@ static_assert(sizeof(struct wheel_slot) == 16);
 static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct timer) == PAGE_SIZE);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << (64 - WHEEL_TICK_BITS));
 static_assert(WHEEL_MAX_CAPACITY < LINK_ID);
-static_assert(!(LINK_HIGH & (LINK_SPARE | LINK_WHERE(7))) && 2 * LINK_ID_BITS <= LINK_HIGH_SHIFT);
+static_assert(2 * LINK_ID_BITS <= WHEEL_WHERE_SHIFT);
 
 /*
  * Stale entries that are brought along in a slot, instead of the slot of a level: it is emptied
@@ -108,13 +108,13 @@ static u64 blocks_for(const struct wheel *w, u64 entries)
  * wheel_max_pages() - how many pages of blocks a wheel may have
  * @w: the wheel
  *
- * There may be two entries of each timer, and what a sift leaves: one more in each level.
+ * Before it needs more than two entries for each timer, stale ones are dropped.
  *
  * Return: how many.
  */
 TWHEEL_PART u32 wheel_max_pages(const struct wheel *w)
 {
-	return DIV_ROUND_UP(blocks_for(w, (w->max_levels + 2ULL) * w->capacity + 2 * WHEEL_STEP), BLOCKS_PER_PAGE);
+	return DIV_ROUND_UP(blocks_for(w, 2ULL * (w->capacity + WHEEL_STEP)), BLOCKS_PER_PAGE);
 }
 
 static size_t directory_bytes(const struct wheel *w)
@@ -405,18 +405,6 @@ static void set_prev(struct wheel *w, u32 id, u32 prev)
 	*link = (*link & ~((u64)LINK_ID << LINK_ID_BITS)) | (u64)(prev & LINK_ID) << LINK_ID_BITS;
 }
 
-/* Where a timer is that leaves the slots or a queue, and has an entry that may be its own again. */
-static u64 kept_link(const struct timer *t)
-{
-	u64 link = t->link;
-
-	if (link & LINK_WHERE(WHEEL_FILED))
-		return link | LINK_KEPT;
-	if (wheel_where(t) != WHEEL_POOL || !(link & LINK_SPARE))
-		return 0;
-	return LINK_WHERE(WHEEL_KEPT) | pool_tick(t);
-}
-
 /**
  * wheel_unlink() - a timer is not to come due, or is out of its queue
  * @w: the wheel
@@ -428,7 +416,7 @@ TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 	enum wheel_where where = wheel_where(t);
 	u64 link = t->link;
 
-	t->link = kept_link(t);
+	t->link = link & LINK_WHERE(WHEEL_FILED) ? link | LINK_KEPT : 0;
 	w->filed -= where == WHEEL_FILED;
 	w->taken -= where == WHEEL_TAKEN;
 	if (where == WHEEL_DUE || where == WHEEL_POOL) {
@@ -461,15 +449,10 @@ TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, boo
 	struct wheel_queue *queue = wheel_queue(w, where);
 	struct timer *t = wheel_timer(w, id);
 	u32 prev = front ? WHEEL_NIL : queue->tail, next = front ? queue->head : WHEEL_NIL;
-	u64 kept = kept_link(t), spare = 0;
 
 	w->filed -= wheel_where(t) == WHEEL_FILED;
 	w->taken -= wheel_where(t) == WHEEL_TAKEN;
-	if (where == WHEEL_POOL && kept) {
-		t->spare = kept;
-		spare = LINK_SPARE | (kept & WHEEL_TICK_MASK) >> 32 << LINK_HIGH_SHIFT;
-	}
-	t->link = queue_link(where, prev, next) | spare;
+	t->link = queue_link(where, prev, next);
 	if (prev == WHEEL_NIL)
 		queue->head = id;
 	else
@@ -683,8 +666,6 @@ static bool entry_counts(struct wheel *w, struct timer *t, u64 tick, bool sifted
 		w->filed -= !(link & LINK_KEPT);
 		return !(link & LINK_KEPT);
 	}
-	if (wheel_where(t) == WHEEL_POOL && pool_tick(t) == (tick & WHEEL_TICK_MASK))
-		t->link &= ~LINK_SPARE;
 	return false;
 }
 
@@ -1019,8 +1000,6 @@ static bool sift_slot(struct wheel *w)
 			return true;
 		}
 		w->sift_level = (l + 1) % w->nr_levels;
-		if (!w->sift_level)
-			w->sift_left = w->entries - w->filed;
 	}
 	return false;
 }

@@ -79,7 +79,7 @@
 /**
  * struct timer - a timer: all that there is of one that is plain
  * @link: where it is, and its place there, as filing.h packs them; 0: nowhere
- * @spare: the wheel's, of a free id and after a sift; the owner's, of a timer in the due queue
+ * @spare: the wheel's, of a timer that is filed; the owner's, of one in the due queue
  * @generation: the owner's, as all that follows: see timer.h
  * @cookie: the owner's
  * @deadline: the owner's
@@ -215,7 +215,6 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @cascades: upper slots opened, counted
  * @sift: entries of a slot that are looked at to drop stale ones
  * @sifts: how many slots were, counted
- * @sift_left: stale entries that were left when all slots had been sifted
  * @sift_level: the level of the slot that was sifted last
  * @sift_after: the number of that slot
  * @queue: the due queue and the free ids
@@ -250,7 +249,6 @@ struct wheel {
 	u64			cascades;
 	struct wheel_slot	sift;
 	u64			sifts;
-	u32			sift_left;
 	unsigned int		sift_level;
 	u64			sift_after;
 	struct wheel_queue	queue[2];
@@ -355,7 +353,7 @@ static inline bool wheel_full(const struct wheel *w)
 /* Had stale entries better be dropped than room be made for more? */
 static inline bool wheel_stale(const struct wheel *w)
 {
-	return w->entries - w->filed > w->filed + WHEEL_STEP + w->sift_left;
+	return w->entries - w->filed > w->filed + WHEEL_STEP;
 }
 
 static inline struct timer *wheel_timer(const struct wheel *w, u32 id)
