@@ -126,7 +126,8 @@ static size_t directory_bytes(const struct wheel *w)
  * wheel_array_alloc() - allocate zeroed memory of any size
  * @bytes: how much
  *
- * More than a page of it is in pages that are not neighbours: see struct wheel_chunk.
+ * More than a page of it is in pages that are not neighbours: blocks of several pages are split
+ * and joined with interrupts off, for milliseconds where thousands are given back.
  *
  * Return: the memory, for kvfree(), or NULL.  Sleeps.
  */
@@ -438,7 +439,7 @@ TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 }
 
 /**
- * wheel_push() - put a timer into the due queue or the pool
+ * wheel_push() - put a timer into the due queue, or among the free ids
  * @w: the wheel
  * @id: a timer that is in neither
  * @where: WHEEL_DUE or WHEEL_POOL

@@ -41,7 +41,7 @@
 #define WHEEL_MAX_SLOTS		4096
 #define WHEEL_MAX_CAPACITY	0x1000000U
 
-/* "No timer": ends a list. */
+/* "No timer": ends a queue. */
 #define WHEEL_NIL		0xffffffffU
 /* "No tick": later than all others. */
 #define WHEEL_NEVER		(~0ULL)
@@ -52,7 +52,7 @@
  */
 #define WHEEL_LAST		(WHEEL_NEVER - 4 * WHEEL_MAX_SLOTS)
 
-/* Timers that a step may handle; a slot with more is brought down early. */
+/* Entries that a step may handle; a slot with more is brought down early. */
 #define WHEEL_STEP		64U
 
 /* Timers in a chunk: they fill a page, so 128 with pages of 4 KiB. */
@@ -73,7 +73,7 @@
 #define WHEEL_TICK_MASK		(BIT_ULL(WHEEL_TICK_BITS) - 1)
 #define WHEEL_HORIZON		BIT_ULL(WHEEL_TICK_BITS - 2)
 
-/* Words in a block of the pool: a header, and entries. */
+/* Words in a block: a header, and entries. */
 #define WHEEL_BLOCK		8U
 
 /**
@@ -117,8 +117,8 @@ enum wheel_where {
  * struct wheel_slot - the entries of one span of ticks
  * @soonest: lower bound of their ticks, at most one empty wake-up too early;
  *	WHEEL_NEVER, if there are none
- * @tail: where the next entry goes, as a word of the pool; a multiple of WHEEL_BLOCK: there is no
- *	room in the last block; 0: there are no blocks
+ * @tail: where the next entry goes, as a word of the block pool; a multiple of WHEEL_BLOCK: there
+ *	is no room in the last block; 0: there are no blocks
  * @count: how many there are
  *
  * All blocks of a slot but the last are full.
@@ -136,11 +136,11 @@ struct wheel_slot {
  *	itself is empty, unless it is open.
  * @next: lower bound of the tick at which a slot has to be opened
  * @shift: a slot spans 1 << shift ticks
- * @used: how many slots hold timers
+ * @used: how many slots hold entries
  * @slot: the ring: twice as many slots as the level below turns through in
  *	one slot of this one, so that the next slot can come down while the
  *	level below still turns
- * @map: a bit for each slot that holds timers
+ * @map: a bit for each slot that holds entries
  * @small_map: @map, when it is small
  */
 struct wheel_level {
@@ -154,7 +154,7 @@ struct wheel_level {
 } __aligned(64);
 
 /**
- * struct wheel_queue - a list outside the slots, with two ends
+ * struct wheel_queue - timers outside the slots, linked both ways
  * @head: first timer, or WHEEL_NIL
  * @tail: last timer, or WHEEL_NIL
  * @count: how many
@@ -192,7 +192,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
 /**
  * struct wheel - a timing wheel
  * @timer: directory of the pages of timers, by id; NULL until there is one
- * @pool: directory of the pages of blocks, in the same memory
+ * @pool: the block pool: directory of its pages, in the same memory
  * @nr_chunks: how many pages of timers there are
  * @nr_pages: how many pages of blocks there are
  * @capacity: ids are below this
@@ -217,7 +217,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @sifts: how many slots were, counted
  * @sift_level: the level of the slot that was sifted last
  * @sift_after: the number of that slot
- * @queue: the due queue and the pool
+ * @queue: the due queue and the free ids
  * @memory: bytes allocated
  * @look: asked when timers are due
  * @end: of each level, the first tick that its ring does not reach; behind the
