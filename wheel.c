@@ -990,11 +990,39 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	return true;
 }
 
+/* Take the entries of a slot out of its ring, so that stale ones are dropped. */
+static void sift_slot(struct wheel *w, unsigned int l, u64 number)
+{
+	struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
+
+	w->sift = *slot;
+	*slot = (struct wheel_slot){};
+	slot_close(w, l, number);
+	w->level[l].next = level_next(w, l);
+	w->open |= BIT(WHEEL_SIFT);
+	w->heavy |= BIT(WHEEL_SIFT);
+	w->sifts++;
+}
+
 /*
- * Take the entries of a slot out of its ring, so that they are looked at and the stale ones are
- * dropped.  Returns false if there is no slot.
+ * Where a look was in vain the next one may be, too: sift the slot that has to be opened next, if
+ * one step can do that.  Not if this was done at @ahead, and has left a timer for that tick.
  */
-static bool sift_slot(struct wheel *w)
+static bool sift_next(struct wheel *w, u64 *ahead, unsigned int budget)
+{
+	unsigned int l = soonest_level(w, w->nr_levels);
+	struct wheel_level *level = &w->level[l];
+	u64 number = first_slot(w, level, level->hand);
+
+	if (!number || level->next <= *ahead || level->slot[number & w->mask].count > budget)
+		return false;
+	*ahead = level->next;
+	sift_slot(w, l, number);
+	return true;
+}
+
+/* Sift slots, one after the other. */
+static bool sift_any(struct wheel *w)
 {
 	for (unsigned int i = 0; i <= w->nr_levels; i++) {
 		unsigned int l = w->sift_level;
@@ -1002,14 +1030,7 @@ static bool sift_slot(struct wheel *w)
 
 		w->sift_after = number;
 		if (number) {
-			struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
-
-			w->sift = *slot;
-			*slot = (struct wheel_slot){};
-			slot_close(w, l, number);
-			w->open |= BIT(WHEEL_SIFT);
-			w->heavy |= BIT(WHEEL_SIFT);
-			w->sifts++;
+			sift_slot(w, l, number);
 			return true;
 		}
 		w->sift_level = (l + 1) % w->nr_levels;
@@ -1029,7 +1050,7 @@ TWHEEL_PART unsigned int wheel_sift(struct wheel *w)
 	unsigned int done;
 	bool sifted;
 
-	if (!w->open && !sift_slot(w))
+	if (!w->open && !sift_any(w))
 		return 0;
 	sifted = w->open & BIT(WHEEL_SIFT);
 	done = empty_slot(w, __fls(w->open), &due, WHEEL_STEP);
@@ -1053,6 +1074,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 	const u32 queued = wheel_queue(w, WHEEL_DUE)->count;
 	unsigned int done = 0, end = w->nr_levels;
 	struct wheel_batch due;
+	u64 ahead = now;
 
 	for (due.nr = 0; done < budget;) {
 		u32 light = w->open & ~w->heavy;
@@ -1071,9 +1093,8 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 			if (!w->open) {
 				/* What the owner is asked of yet is due now, or after now. */
 				due_append(w, &due, false);
-				/* So that there are not many looks in vain. */
 				if (!done || wheel_queue(w, WHEEL_DUE)->count != queued ||
-				    !wheel_stale(w) || !sift_slot(w))
+				    !sift_next(w, &ahead, budget - done))
 					break;
 			}
 		} else if (!l && w->nr_levels > 1) {

@@ -525,6 +525,19 @@ static void cancelled_but_kept_memory(struct kunit *test)
 	}
 }
 
+/* Timers that are moved earlier again and again leave entries behind: two for each are enough. */
+static void moved_earlier_for_ever(struct kunit *test)
+{
+	struct timers *ts = start(test);
+
+	for (u64 turn = 40; turn--;) {
+		for (u32 id = 0; id < CAPACITY; id++)
+			arm(test, id, now_of(test) + turn * 10 * SEC + id * SEC / 100);
+		KUNIT_ASSERT_LE(test, ts->wheel.entries, 2 * (CAPACITY + WHEEL_STEP));
+	}
+	KUNIT_EXPECT_LE(test, ts->wheel.nr_pages, wheel_max_pages(&ts->wheel));
+}
+
 /*
  * The next period counts from when the last one was handled.
  * Seen in libuv #2259, tokio #6029.
@@ -798,6 +811,7 @@ static struct kunit_case bugs_cases[] = {
 	KUNIT_CASE(add_during_a_flush_deadlocks),
 	KUNIT_CASE(leak_after_stop),
 	KUNIT_CASE(cancelled_but_kept_memory),
+	KUNIT_CASE(moved_earlier_for_ever),
 	KUNIT_CASE(periodic_drifts_under_load),
 	KUNIT_CASE(unread_periodic_timers_keep_the_wheel_busy),
 	KUNIT_CASE(slow_reader_stalls_the_wheel),
