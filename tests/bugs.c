@@ -525,7 +525,10 @@ static void cancelled_but_kept_memory(struct kunit *test)
 	}
 }
 
-/* Timers that are moved earlier again and again leave entries behind: two for each are enough. */
+/*
+ * Timers that are moved earlier again and again leave entries behind: two for each are enough,
+ * or an arm fails for want of blocks.
+ */
 static void moved_earlier_for_ever(struct kunit *test)
 {
 	struct timers *ts = start(test);
@@ -533,9 +536,9 @@ static void moved_earlier_for_ever(struct kunit *test)
 	for (u64 turn = 40; turn--;) {
 		for (u32 id = 0; id < CAPACITY; id++)
 			arm(test, id, now_of(test) + turn * 10 * SEC + id * SEC / 100);
-		KUNIT_ASSERT_LE(test, ts->wheel.entries, 2 * (CAPACITY + WHEEL_STEP));
+		KUNIT_ASSERT_LE(test, ts->wheel.entries,
+				2 * CAPACITY + WHEEL_STEP + PAGE_SIZE / sizeof(u64));
 	}
-	KUNIT_EXPECT_LE(test, ts->wheel.nr_pages, wheel_max_pages(&ts->wheel));
 }
 
 /*
