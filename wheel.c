@@ -159,6 +159,7 @@ TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 	w->look = look;
 	w->cost = cost;
 	w->at = now;
+	w->looked = now;
 	w->end[0] = WHEEL_NEVER;
 	for (int i = 0; i < 2; i++)
 		w->queue[i] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
@@ -1006,7 +1007,9 @@ static void sift_slot(struct wheel *w, unsigned int l, u64 number)
 
 /*
  * Where a look was in vain the next one may be, too: sift the slot that has to be opened next, if
- * one step can do that.  Not if this was done at @ahead, and has left a timer for that tick.
+ * one step can do that.  Not if this was done at @ahead, and has left a timer for that tick; and
+ * only twice as far ahead as the last look lies back, so a timer is looked at three times as often
+ * at most.
  */
 static bool sift_next(struct wheel *w, u64 *ahead, unsigned int budget)
 {
@@ -1014,7 +1017,8 @@ static bool sift_next(struct wheel *w, u64 *ahead, unsigned int budget)
 	struct wheel_level *level = &w->level[l];
 	u64 number = first_slot(w, level, level->hand);
 
-	if (!number || level->next <= *ahead || level->slot[number & w->mask].count > budget)
+	if (!number || level->next <= *ahead || level->next - w->at > 2 * (w->at - w->looked) ||
+	    level->slot[number & w->mask].count > budget)
 		return false;
 	*ahead = level->next;
 	sift_slot(w, l, number);
@@ -1124,6 +1128,8 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		end = w->nr_levels;
 	}
 	due_append(w, &due, false);
+	if (done)
+		w->looked = w->at;
 	/* Else upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
 		turn(w, w->at);

@@ -202,6 +202,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @nr_levels: levels in use
  * @max_levels: levels that may come into use
  * @at: tick up to which timers are due; never before the hand of level 0
+ * @looked: tick at which entries were taken out last
  * @cost: ticks in which one timer is brought down, a cautious guess, times WHEEL_COST_ONE
  * @open: levels whose slot at the hand is being emptied, as bits; WHEEL_SIFT is another of them
  * @heavy: those of them with more than a step's worth, as bits
@@ -236,6 +237,7 @@ struct wheel {
 	unsigned int		nr_levels;
 	unsigned int		max_levels;
 	u64			at;
+	u64			looked;
 	u64			cost;
 	u32			open;
 	u32			heavy;
