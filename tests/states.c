@@ -277,7 +277,7 @@ static const char *make_room(void)
 
 	/* All slots once, as long as it takes: what is left then has to be put up with. */
 	for (unsigned int n = 0; w.entries >= shape->timers + ENTRIES_STALE && n < 64; n++)
-		if (!wheel_sift(&w))
+		if (!wheel_sift(&w, WHEEL_STEP))
 			return "there are entries, and none to be looked at";
 	return found_due(last, false);
 }
