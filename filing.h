@@ -13,9 +13,7 @@
  *	filed, kept	the tick of the entry that is its own, as it stands in the entry; with
  *			LINK_SPARE, @spare and the bits above the tick are the number of the
  *			sift that has put the entry where it is
- *	due, pool	the previous timer and the next one in the queue; in the pool, with
- *			LINK_SPARE, also the high bits of the tick of an entry that is kept,
- *			the others of which are @spare
+ *	due, pool	the previous timer and the next one in the queue
  *	taken		the mark of who has taken it
  */
 #define LINK_WHERE(where)	((u64)(where) << WHEEL_WHERE_SHIFT)
@@ -23,8 +21,6 @@
 #define LINK_KEPT		(LINK_WHERE(WHEEL_FILED) ^ LINK_WHERE(WHEEL_KEPT))
 #define LINK_SPARE		BIT_ULL(60)
 #define LINK_SIFT		(BIT_ULL(58) - BIT_ULL(WHEEL_TICK_BITS))
-#define LINK_HIGH_SHIFT		50
-#define LINK_HIGH		((WHEEL_TICK_MASK >> 32) << LINK_HIGH_SHIFT)
 #define LINK_ID_BITS		25
 #define LINK_ID			((u32)BIT(LINK_ID_BITS) - 1)
 
@@ -48,13 +44,7 @@ static inline u64 near_tick(u64 near, u64 low)
 			    (64 - WHEEL_TICK_BITS));
 }
 
-/* The tick of the entry that a timer in the pool keeps, as it stands in the entry. */
-static inline u64 pool_tick(const struct timer *t)
-{
-	return (t->link & LINK_HIGH) >> LINK_HIGH_SHIFT << 32 | t->spare;
-}
-
-/* Words of the pool in a page. */
+/* Words of the block pool in a page. */
 #define POOL_SHIFT		(PAGE_SHIFT - 3)
 
 static __always_inline u64 *pool_word(const struct wheel *w, u32 word)

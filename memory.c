@@ -3,8 +3,8 @@
  * The memory of a wheel's timers.
  *
  * A wheel starts with none.  An arm that needs memory returns -EAGAIN; its caller drops the lock
- * and comes here.  Memory is added in chunks of timers, and in levels, and is never copied or
- * moved.  Words need theirs before the first store, so setup allocates it.
+ * and comes here.  Memory is added in chunks of timers, pages of blocks, and levels, and is never
+ * copied or moved.  Words need theirs before the first store, so setup allocates it.
  *
  * All of it is charged to the cgroup of the caller, and counted for the wheel's user: the user of
  * the first call that needs memory.
@@ -97,7 +97,7 @@ static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *u
 	return 0;
 }
 
-/* Memory for what more there may be of timers. */
+/* Memory for a page of struct timer_more. */
 static int add_more(struct twheel *tw, u32 id)
 {
 	struct timers *ts = &tw->timers;
@@ -142,8 +142,9 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 {
 	void *page;
 
+	/* Another thread has added the last one. */
 	if (w->nr_pages == wheel_max_pages(w))
-		return -ENOMEM;
+		return 0;
 	page = page_alloc();
 	if (!page)
 		return -ENOMEM;

@@ -97,7 +97,7 @@ static u32 more_pages(const struct timers *ts)
 	return DIV_ROUND_UP(ts->wheel.capacity, MORE_PER_PAGE);
 }
 
-/* Memory for the directory of struct timer_more, for timers_add_more_directory(); or NULL.  Sleeps. */
+/* Memory for timers_add_more_directory(), or NULL.  Sleeps. */
 TWHEEL_PART struct timer_more **timers_more_alloc(const struct timers *ts)
 {
 	return wheel_array_alloc(more_pages(ts) * sizeof(*ts->more));

@@ -93,8 +93,8 @@ DEFINE_EVENT(twheel_timer, twheel_timer_stale,
 	TP_PROTO(const struct wheel *w, u32 id, u32 found), TP_ARGS(w, id, found));
 
 /*
- * The cascade has filed a timer again.  If @from, the tick it was filed by, is not @tick, a store
- * has pushed it back.
+ * The cascade has filed a timer again.  If @from, the tick it was filed by, is not @tick, it was
+ * moved meanwhile by a store, or to later by a call.
  */
 TRACE_EVENT(twheel_timer_move,
 	TP_PROTO(const struct wheel *w, u32 id, u64 from),
@@ -163,7 +163,7 @@ DEFINE_EVENT(twheel_event, twheel_timer_deliver,
 	TP_PROTO(const struct wheel *w, u32 id, u64 fired, u64 overruns, u64 now),
 	TP_ARGS(w, id, fired, overruns, now));
 
-/* An upper slot is opened.  @timers is an upper bound: cancelled ones are counted for a while. */
+/* An upper slot is opened.  @timers counts its entries, stale ones too. */
 TRACE_EVENT(twheel_cascade,
 	TP_PROTO(const struct wheel *w, u32 level, u32 slot),
 	TP_ARGS(w, level, slot),

@@ -64,7 +64,7 @@ static_assert(sizeof(struct wheel_slot) == 16);
 static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct timer) == PAGE_SIZE);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << (64 - WHEEL_TICK_BITS));
 static_assert(WHEEL_MAX_CAPACITY < LINK_ID);
-static_assert(!(LINK_HIGH & (LINK_SPARE | LINK_WHERE(7))) && 2 * LINK_ID_BITS <= LINK_HIGH_SHIFT);
+static_assert(2 * LINK_ID_BITS <= WHEEL_WHERE_SHIFT);
 
 /*
  * Stale entries that are brought along in a slot, instead of the slot of a level: it is emptied
@@ -108,13 +108,13 @@ static u64 blocks_for(const struct wheel *w, u64 entries)
  * wheel_max_pages() - how many pages of blocks a wheel may have
  * @w: the wheel
  *
- * There may be two entries of each timer, and what a sift leaves: one more in each level.
+ * Before it needs more than two entries for each timer, stale ones are dropped.
  *
  * Return: how many.
  */
 TWHEEL_PART u32 wheel_max_pages(const struct wheel *w)
 {
-	return DIV_ROUND_UP(blocks_for(w, (w->max_levels + 2ULL) * w->capacity + 2 * WHEEL_STEP), BLOCKS_PER_PAGE);
+	return DIV_ROUND_UP(blocks_for(w, 2ULL * (w->capacity + WHEEL_STEP)), BLOCKS_PER_PAGE);
 }
 
 static size_t directory_bytes(const struct wheel *w)
@@ -126,7 +126,8 @@ static size_t directory_bytes(const struct wheel *w)
  * wheel_array_alloc() - allocate zeroed memory of any size
  * @bytes: how much
  *
- * More than a page of it is in pages that are not neighbours: see struct wheel_chunk.
+ * More than a page of it is in pages that are not neighbours: blocks of several pages are split
+ * and joined with interrupts off, for milliseconds where thousands are given back.
  *
  * Return: the memory, for kvfree(), or NULL.  Sleeps.
  */
@@ -158,6 +159,7 @@ TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 	w->look = look;
 	w->cost = cost;
 	w->at = now;
+	w->looked = now;
 	w->end[0] = WHEEL_NEVER;
 	for (int i = 0; i < 2; i++)
 		w->queue[i] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
@@ -348,27 +350,30 @@ TWHEEL_PART noinline u32 wheel_add_block(struct wheel *w, struct wheel_slot *slo
 	return word + 1;
 }
 
-/* Take up to @nr entries from the end of a slot, all from one block; returns how many. */
-static unsigned int slot_pop(struct wheel *w, struct wheel_slot *slot, u64 *entries,
-			     unsigned int nr)
+/*
+ * Take up to @nr entries from the end of a slot, all from one block, which is copied to @block.
+ * Returns the first of them, and in @nr how many.
+ */
+static const u64 *slot_pop(struct wheel *w, struct wheel_slot *slot, u64 *block,
+			   unsigned int *nr)
 {
 	u32 word = (slot->tail - 1) & ~(WHEEL_BLOCK - 1);
 	unsigned int in = slot->tail - 1 - word;
 	u64 *header = pool_word(w, word);
 
-	nr = min(nr, in);
-	memcpy(entries, header + 1 + in - nr, nr * sizeof(*entries));
-	slot->count -= nr;
-	slot->tail -= nr;
-	w->entries -= nr;
-	if (nr == in) {
+	*nr = min(*nr, in);
+	memcpy(block, header + 1, (WHEEL_BLOCK - 1) * sizeof(*block));
+	slot->count -= *nr;
+	slot->tail -= *nr;
+	w->entries -= *nr;
+	if (*nr == in) {
 		slot->tail = *header;
 		if (slot->tail)
 			prefetch(pool_word(w, slot->tail - WHEEL_BLOCK));
 		*header = w->free;
 		w->free = word + 1;
 	}
-	return nr;
+	return block + in - *nr;
 }
 
 /* Queues */
@@ -404,18 +409,6 @@ static void set_prev(struct wheel *w, u32 id, u32 prev)
 	*link = (*link & ~((u64)LINK_ID << LINK_ID_BITS)) | (u64)(prev & LINK_ID) << LINK_ID_BITS;
 }
 
-/* Where a timer is that leaves the slots or a queue, and has an entry that may be its own again. */
-static u64 kept_link(const struct timer *t)
-{
-	u64 link = t->link;
-
-	if (link & LINK_WHERE(WHEEL_FILED))
-		return link | LINK_KEPT;
-	if (wheel_where(t) != WHEEL_POOL || !(link & LINK_SPARE))
-		return 0;
-	return LINK_WHERE(WHEEL_KEPT) | pool_tick(t);
-}
-
 /**
  * wheel_unlink() - a timer is not to come due, or is out of its queue
  * @w: the wheel
@@ -427,7 +420,7 @@ TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 	enum wheel_where where = wheel_where(t);
 	u64 link = t->link;
 
-	t->link = kept_link(t);
+	t->link = link & LINK_WHERE(WHEEL_FILED) ? link | LINK_KEPT : 0;
 	w->filed -= where == WHEEL_FILED;
 	w->taken -= where == WHEEL_TAKEN;
 	if (where == WHEEL_DUE || where == WHEEL_POOL) {
@@ -447,7 +440,7 @@ TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 }
 
 /**
- * wheel_push() - put a timer into the due queue or the pool
+ * wheel_push() - put a timer into the due queue, or among the free ids
  * @w: the wheel
  * @id: a timer that is in neither
  * @where: WHEEL_DUE or WHEEL_POOL
@@ -460,15 +453,10 @@ TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, boo
 	struct wheel_queue *queue = wheel_queue(w, where);
 	struct timer *t = wheel_timer(w, id);
 	u32 prev = front ? WHEEL_NIL : queue->tail, next = front ? queue->head : WHEEL_NIL;
-	u64 kept = kept_link(t), spare = 0;
 
 	w->filed -= wheel_where(t) == WHEEL_FILED;
 	w->taken -= wheel_where(t) == WHEEL_TAKEN;
-	if (where == WHEEL_POOL && kept) {
-		t->spare = kept;
-		spare = LINK_SPARE | (kept & WHEEL_TICK_MASK) >> 32 << LINK_HIGH_SHIFT;
-	}
-	t->link = queue_link(where, prev, next) | spare;
+	t->link = queue_link(where, prev, next);
 	if (prev == WHEEL_NIL)
 		queue->head = id;
 	else
@@ -682,8 +670,6 @@ static bool entry_counts(struct wheel *w, struct timer *t, u64 tick, bool sifted
 		w->filed -= !(link & LINK_KEPT);
 		return !(link & LINK_KEPT);
 	}
-	if (wheel_where(t) == WHEEL_POOL && pool_tick(t) == (tick & WHEEL_TICK_MASK))
-		t->link &= ~LINK_SPARE;
 	return false;
 }
 
@@ -719,21 +705,24 @@ static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 }
 
 /* A timer that was looked at is not due: it is filed again, or is let go. */
-static noinline void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool sifted)
+static void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool sifted)
 {
-	u64 from = w->at + (s64)(int)(t->spare - (u32)w->at);
+	u64 tick = wheel_look_tick(w, expiry);
+	u32 from = t->spare;
 
-	if (expiry == WHEEL_NEVER) {
+	if (unlikely(expiry == WHEEL_NEVER)) {
 		trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
 		return;
 	}
-	wheel_file(w, id, expiry);
+	t->link = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
 	if (sifted) {
 		t->link |= sift_mark(w);
 		t->spare = w->sifts;
 	}
+	w->filed++;
 	w->moves++;
-	trace_twheel_timer_move(w, id, from);
+	wheel_put(w, id, tick);
+	trace_twheel_timer_move(w, id, w->at + (s64)(int)(from - (u32)w->at));
 }
 
 /*
@@ -806,15 +795,18 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 	struct wheel_slot *slot = open_slot_of(w, l);
 	bool ask = w->look_always || l == WHEEL_SIFT || w->entries - w->filed > w->filed;
 	const u64 base = slot->soonest;
-	u64 entries[WHEEL_BLOCK - 1];
+	u64 block[WHEEL_BLOCK - 1];
 	unsigned int done, nr;
 
 	budget = min3(budget, WHEEL_STEP - due->nr, slot->count);
 	for (done = 0; done < budget; done += nr) {
-		nr = slot_pop(w, slot, entries, budget - done);
-		for (unsigned int i = nr; i-- > 0;) {
-			u64 tick = entry_tick(base, entries[i]);
-			u32 id = entry_id(entries[i]);
+		const u64 *entry;
+
+		nr = budget - done;
+		entry = slot_pop(w, slot, block, &nr);
+		for (unsigned int i = 0; i < nr; i++) {
+			u64 tick = entry_tick(base, entry[i]);
+			u32 id = entry_id(entry[i]);
 
 			if (ask || tick <= w->at) {
 				batch_add(w, due, tick, id);
@@ -923,7 +915,7 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 {
 	struct wheel_level *level = &w->level[0];
 	u64 number, last = level->hand;
-	u64 entries[WHEEL_BLOCK - 1];
+	u64 block[WHEEL_BLOCK - 1];
 	unsigned int done = 0;
 
 	budget = min(budget, WHEEL_STEP - due->nr);
@@ -933,10 +925,14 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 		if (done + slot->count > budget)
 			break;
 		done += slot->count;
-		while (slot->count)
-			for (unsigned int nr = slot_pop(w, slot, entries, WHEEL_STEP); nr--;)
-				batch_add(w, due, entry_tick(slot->soonest, entries[nr]),
-					  entry_id(entries[nr]));
+		while (slot->count) {
+			unsigned int nr = WHEEL_STEP;
+			const u64 *entry = slot_pop(w, slot, block, &nr);
+
+			for (unsigned int i = 0; i < nr; i++)
+				batch_add(w, due, entry_tick(slot->soonest, entry[i]),
+					  entry_id(entry[i]));
+		}
 		slot->soonest = WHEEL_NEVER;
 		__clear_bit(number & w->mask, level->map);
 		level->used--;
@@ -995,11 +991,42 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	return true;
 }
 
+/* Take the entries of a slot out of its ring, so that stale ones are dropped. */
+static void sift_slot(struct wheel *w, unsigned int l, u64 number)
+{
+	struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
+
+	w->sift = *slot;
+	*slot = (struct wheel_slot){};
+	slot_close(w, l, number);
+	w->level[l].next = level_next(w, l);
+	w->open |= BIT(WHEEL_SIFT);
+	w->heavy |= BIT(WHEEL_SIFT);
+	w->sifts++;
+}
+
 /*
- * Take the entries of a slot out of its ring, so that they are looked at and the stale ones are
- * dropped.  Returns false if there is no slot.
+ * Where a look was in vain the next one may be, too: sift the slot that has to be opened next, if
+ * one step can do that.  Not if this was done at @ahead, and has left a timer for that tick; and
+ * only twice as far ahead as the last look lies back, so a timer is looked at three times as often
+ * at most.
  */
-static bool sift_slot(struct wheel *w)
+static bool sift_next(struct wheel *w, u64 *ahead, unsigned int budget)
+{
+	unsigned int l = soonest_level(w, w->nr_levels);
+	struct wheel_level *level = &w->level[l];
+	u64 number = first_slot(w, level, level->hand);
+
+	if (!number || level->next <= *ahead || level->next - w->at > 2 * (w->at - w->looked) ||
+	    level->slot[number & w->mask].count > budget)
+		return false;
+	*ahead = level->next;
+	sift_slot(w, l, number);
+	return true;
+}
+
+/* Sift slots, one after the other. */
+static bool sift_any(struct wheel *w)
 {
 	for (unsigned int i = 0; i <= w->nr_levels; i++) {
 		unsigned int l = w->sift_level;
@@ -1007,19 +1034,10 @@ static bool sift_slot(struct wheel *w)
 
 		w->sift_after = number;
 		if (number) {
-			struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
-
-			w->sift = *slot;
-			*slot = (struct wheel_slot){};
-			slot_close(w, l, number);
-			w->open |= BIT(WHEEL_SIFT);
-			w->heavy |= BIT(WHEEL_SIFT);
-			w->sifts++;
+			sift_slot(w, l, number);
 			return true;
 		}
 		w->sift_level = (l + 1) % w->nr_levels;
-		if (!w->sift_level)
-			w->sift_left = w->entries - w->filed;
 	}
 	return false;
 }
@@ -1036,7 +1054,7 @@ TWHEEL_PART unsigned int wheel_sift(struct wheel *w)
 	unsigned int done;
 	bool sifted;
 
-	if (!w->open && !sift_slot(w))
+	if (!w->open && !sift_any(w))
 		return 0;
 	sifted = w->open & BIT(WHEEL_SIFT);
 	done = empty_slot(w, __fls(w->open), &due, WHEEL_STEP);
@@ -1060,6 +1078,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 	const u32 queued = wheel_queue(w, WHEEL_DUE)->count;
 	unsigned int done = 0, end = w->nr_levels;
 	struct wheel_batch due;
+	u64 ahead = now;
 
 	for (due.nr = 0; done < budget;) {
 		u32 light = w->open & ~w->heavy;
@@ -1078,9 +1097,8 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 			if (!w->open) {
 				/* What the owner is asked of yet is due now, or after now. */
 				due_append(w, &due, false);
-				/* So that there are not many looks in vain. */
 				if (!done || wheel_queue(w, WHEEL_DUE)->count != queued ||
-				    !wheel_stale(w) || !sift_slot(w))
+				    !sift_next(w, &ahead, budget - done))
 					break;
 			}
 		} else if (!l && w->nr_levels > 1) {
@@ -1110,6 +1128,8 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		end = w->nr_levels;
 	}
 	due_append(w, &due, false);
+	if (done)
+		w->looked = w->at;
 	/* Else upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
 		turn(w, w->at);

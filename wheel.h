@@ -41,7 +41,7 @@
 #define WHEEL_MAX_SLOTS		4096
 #define WHEEL_MAX_CAPACITY	0x1000000U
 
-/* "No timer": ends a list. */
+/* "No timer": ends a queue. */
 #define WHEEL_NIL		0xffffffffU
 /* "No tick": later than all others. */
 #define WHEEL_NEVER		(~0ULL)
@@ -52,7 +52,7 @@
  */
 #define WHEEL_LAST		(WHEEL_NEVER - 4 * WHEEL_MAX_SLOTS)
 
-/* Timers that a step may handle; a slot with more is brought down early. */
+/* Entries that a step may handle; a slot with more is brought down early. */
 #define WHEEL_STEP		64U
 
 /* Timers in a chunk: they fill a page, so 128 with pages of 4 KiB. */
@@ -73,13 +73,13 @@
 #define WHEEL_TICK_MASK		(BIT_ULL(WHEEL_TICK_BITS) - 1)
 #define WHEEL_HORIZON		BIT_ULL(WHEEL_TICK_BITS - 2)
 
-/* Words in a block of the pool: a header, and entries. */
+/* Words in a block: a header, and entries. */
 #define WHEEL_BLOCK		8U
 
 /**
  * struct timer - a timer: all that there is of one that is plain
  * @link: where it is, and its place there, as filing.h packs them; 0: nowhere
- * @spare: the wheel's, of a timer in the pool of free ids; the owner's, of one in the due queue
+ * @spare: the wheel's, of a timer that is filed; the owner's, of one in the due queue
  * @generation: the owner's, as all that follows: see timer.h
  * @cookie: the owner's
  * @deadline: the owner's
@@ -117,8 +117,8 @@ enum wheel_where {
  * struct wheel_slot - the entries of one span of ticks
  * @soonest: lower bound of their ticks, at most one empty wake-up too early;
  *	WHEEL_NEVER, if there are none
- * @tail: where the next entry goes, as a word of the pool; a multiple of WHEEL_BLOCK: there is no
- *	room in the last block; 0: there are no blocks
+ * @tail: where the next entry goes, as a word of the block pool; a multiple of WHEEL_BLOCK: there
+ *	is no room in the last block; 0: there are no blocks
  * @count: how many there are
  *
  * All blocks of a slot but the last are full.
@@ -136,11 +136,11 @@ struct wheel_slot {
  *	itself is empty, unless it is open.
  * @next: lower bound of the tick at which a slot has to be opened
  * @shift: a slot spans 1 << shift ticks
- * @used: how many slots hold timers
+ * @used: how many slots hold entries
  * @slot: the ring: twice as many slots as the level below turns through in
  *	one slot of this one, so that the next slot can come down while the
  *	level below still turns
- * @map: a bit for each slot that holds timers
+ * @map: a bit for each slot that holds entries
  * @small_map: @map, when it is small
  */
 struct wheel_level {
@@ -154,7 +154,7 @@ struct wheel_level {
 } __aligned(64);
 
 /**
- * struct wheel_queue - a list outside the slots, with two ends
+ * struct wheel_queue - timers outside the slots, linked both ways
  * @head: first timer, or WHEEL_NIL
  * @tail: last timer, or WHEEL_NIL
  * @count: how many
@@ -192,7 +192,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
 /**
  * struct wheel - a timing wheel
  * @timer: directory of the pages of timers, by id; NULL until there is one
- * @pool: directory of the pages of blocks, in the same memory
+ * @pool: the block pool: directory of its pages, in the same memory
  * @nr_chunks: how many pages of timers there are
  * @nr_pages: how many pages of blocks there are
  * @capacity: ids are below this
@@ -202,6 +202,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @nr_levels: levels in use
  * @max_levels: levels that may come into use
  * @at: tick up to which timers are due; never before the hand of level 0
+ * @looked: tick at which entries were taken out last
  * @cost: ticks in which one timer is brought down, a cautious guess, times WHEEL_COST_ONE
  * @open: levels whose slot at the hand is being emptied, as bits; WHEEL_SIFT is another of them
  * @heavy: those of them with more than a step's worth, as bits
@@ -215,10 +216,9 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @cascades: upper slots opened, counted
  * @sift: entries of a slot that are looked at to drop stale ones
  * @sifts: how many slots were, counted
- * @sift_left: stale entries that were left when all slots had been sifted
  * @sift_level: the level of the slot that was sifted last
  * @sift_after: the number of that slot
- * @queue: the due queue and the pool
+ * @queue: the due queue and the free ids
  * @memory: bytes allocated
  * @look: asked when timers are due
  * @end: of each level, the first tick that its ring does not reach; behind the
@@ -237,6 +237,7 @@ struct wheel {
 	unsigned int		nr_levels;
 	unsigned int		max_levels;
 	u64			at;
+	u64			looked;
 	u64			cost;
 	u32			open;
 	u32			heavy;
@@ -250,7 +251,6 @@ struct wheel {
 	u64			cascades;
 	struct wheel_slot	sift;
 	u64			sifts;
-	u32			sift_left;
 	unsigned int		sift_level;
 	u64			sift_after;
 	struct wheel_queue	queue[2];
@@ -355,7 +355,7 @@ static inline bool wheel_full(const struct wheel *w)
 /* Had stale entries better be dropped than room be made for more? */
 static inline bool wheel_stale(const struct wheel *w)
 {
-	return w->entries - w->filed > w->filed + WHEEL_STEP + w->sift_left;
+	return w->entries - w->filed > w->filed + WHEEL_STEP;
 }
 
 static inline struct timer *wheel_timer(const struct wheel *w, u32 id)

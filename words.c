@@ -69,7 +69,7 @@ TWHEEL_PART void word_resume(struct timers *ts, u32 id, struct twheel_word *word
 }
 
 /*
- * A timer is in no list, and its word may hold another deadline than the one it was last seen
+ * A timer is in no queue, and its word may hold another deadline than the one it was last seen
  * with: file the timer by that; or, if it was cancelled, end it.
  */
 static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
@@ -88,7 +88,7 @@ static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 }
 
 /*
- * A timer that has been taken out of its list is not wanted any more: it ends, but
+ * A timer that has been taken out of its slot or queue is not wanted any more: it ends, but
  * for a deadline that was stored in view of the promise that it had.
  */
 TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word)

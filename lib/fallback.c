@@ -257,7 +257,7 @@ struct filing {
 };
 
 /*
- * File a timer that is in no list by what its word holds.  Nothing was promised of it, so this
+ * File a timer that is in no queue by what its word holds.  Nothing was promised of it, so this
  * lowers the promise, and takes no barrier.  Returns false if there is more to do.
  */
 static inline bool file(struct fallback *f, u32 id, struct filing *in)

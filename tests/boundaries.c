@@ -27,7 +27,7 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-	{ "11 levels of 64 slots, the default",	0,	64,	6 },
+	{ "7 levels of 64 slots, the default",	0,	64,	6 },
 	{ "16 levels of 4 slots",		16,	4,	2 },
 	{ "4 levels of 256 slots",		4,	256,	8 },
 	{ "3 levels of 16 slots",		3,	16,	4 },

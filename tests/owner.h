@@ -41,7 +41,7 @@ static inline bool owner_add_chunk(struct wheel *w, u32 id)
 /* For more entries. */
 static inline bool owner_add_blocks(struct wheel *w)
 {
-	void *page = owner_page();
+	void *page = w->nr_pages < wheel_max_pages(w) ? owner_page() : NULL;
 
 	if (page)
 		wheel_add_blocks(w, page);

@@ -61,6 +61,10 @@ static u64 cookie;
  * be in vain, unless a slot was heavy.
  */
 static bool calm, was_crowded;
+
+/* Is more due behind a slot that was heavy? */
+static bool was_behind;
+
 /* The tick at which the program has begun. */
 static u64 started;
 
@@ -175,16 +179,6 @@ static const char *check_place(u32 id, u64 was)
 	return link == (was & ~LINK_KEPT) ? NULL : "a timer that is moved later is filed anew";
 }
 
-/* The link that a timer in no queue has, or would have. */
-static u64 link_of(u32 id)
-{
-	const struct timer *t = wheel_timer(&ts.wheel, id);
-
-	if (wheel_where(t) != WHEEL_POOL || !(t->link & LINK_SPARE))
-		return t->link;
-	return LINK_WHERE(WHEEL_KEPT) | pool_tick(t);
-}
-
 /* Give the wheel what an arm needs. */
 static const char *grow(struct timers_need *need)
 {
@@ -245,7 +239,7 @@ static const char *arm(struct twheel_op op, bool memory)
 
 	turn();
 	if (op.id != TWHEEL_ID_ANY && wheel_has(&ts.wheel, op.id))
-		was = link_of(op.id);
+		was = wheel_timer(&ts.wheel, op.id)->link;
 	while ((ret = timers_arm(&ts, &op, now, &need)) == -EAGAIN) {
 		if (!memory && need.what != TIMERS_NEED_RETRY) {
 			tell(": ENOMEM\n");
@@ -563,7 +557,7 @@ static u32 next_due(u32 id)
 static const char *advance(unsigned int budget)
 {
 	const struct wheel_queue *due = wheel_queue(&ts.wheel, WHEEL_DUE);
-	bool crowded = rules_crowded(&ts.wheel);
+	bool crowded = rules_crowded(&ts.wheel) || was_behind;
 	u32 last = due->tail, found = 0, id;
 	u64 tick = 0, moves = ts.wheel.moves;
 	unsigned int done = timers_advance(&ts, now, budget);
@@ -571,6 +565,7 @@ static const char *advance(unsigned int budget)
 	/* What came down may have made a slot heavy. */
 	crowded |= ts.wheel.moves - moves > WHEEL_STEP / 2;
 	was_crowded |= crowded;
+	was_behind = crowded && done == budget;
 	id = last == WHEEL_NIL ? due->head : next_due(last);
 	for (; id != WHEEL_NIL; id = next_due(id)) {
 		struct ref_timer *t = &ref.timer[id];
@@ -620,7 +615,8 @@ static const char *look(const struct step *s)
 	now = next;
 	tell("the next look: now %llu (tick %llu)\n", ull(now), ull(now / ts.tick));
 	error = advance(1 << 20);
-	if (!error && calm && !was_crowded && next / ts.tick - started < WHEEL_HORIZON && ref.stats.fired == fired)
+	if (!error && calm && !was_crowded && ref.stats.fired == fired &&
+	    next / ts.tick - started < WHEEL_HORIZON)
 		error = "a look in vain";
 	return error;
 }
@@ -794,6 +790,7 @@ static void start(const u8 *head)
 	lowest_chosen = capacity;
 	calm = head[PROGRAM_CALM] % 4 == 1;
 	was_crowded = false;
+	was_behind = false;
 	started = now / ts.tick;
 	cookie = 0;
 	filings = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The rules that hold inside a wheel between any two calls: R1 to R4 at the top
- * of wheel.c, the lower bounds, and that every list is whole.
+ * of wheel.c, the lower bounds, and that every chain and queue is whole.
  */
 #include "../unit.c"
 #include "owner.h"
