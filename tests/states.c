@@ -36,17 +36,6 @@ static unsigned int step;
 /* Blocks of an entry each, so that a few timers take several. */
 #undef WHEEL_BLOCK
 #define WHEEL_BLOCK	2U
-/* Stale entries that are left alone. */
-static unsigned int few_stale;
-
-/* As wheel_stale(), with these few. */
-static bool more_are_stale(const struct wheel *w)
-{
-	return w->entries - w->filed > few_stale + w->sift_left;
-}
-
-#define wheel_stale	more_are_stale
-
 /* With the module's unit, as small as this. */
 #include "rules.c"
 #include "tap.h"
@@ -109,11 +98,11 @@ static const struct shape shapes[] = {
 	{ "two levels, 2 timers", 2, 2, 2, 0, .arms = { 2, 9 }, .steps = { 2 } },
 	{ "two levels, 2 timers, which are many", 2, 2, 1, 0,
 	  .arms = { 5, 9 }, .steps = { 2 } },
-	{ "three levels, 1 timer", 3, 1, 2, 1, .arms = { 9, 33 }, .steps = { 2, 6 } },
+	{ "three levels, 1 timer", 3, 1, 2, 1, .arms = { 9, 33 }, .steps = { 6 } },
 	{ "three levels, 1 timer, further off", 3, 1, 2, 0,
 	  .arms = { 9, 130 }, .steps = { 6 } },
 	{ "up to two levels, 2 timers", 2, 2, 2, 0, .grows = true,
-	  .arms = { 2, 9 }, .steps = { 2 } },
+	  .arms = { 2, 7 }, .steps = { 2 } },
 	{ "up to three levels, 1 timer", 3, 1, 2, 0, .grows = true,
 	  .arms = { 2, 9, 20 }, .steps = { 2, 6 } },
 	{ "one level, 1 stored timer", 1, 1, 2, 1, .look = true,
@@ -121,7 +110,7 @@ static const struct shape shapes[] = {
 	{ "one level, 2 stored timers", 1, 2, 2, 0, .look = true,
 	  .arms = { 2, 4 }, .stores = { 1, 2 }, .steps = { 2 } },
 	{ "two levels, 1 stored timer", 2, 1, 2, 1, .look = true,
-	  .arms = { 2, 9, 20 }, .stores = { 1, 2, 6 }, .steps = { 1, 2 } },
+	  .arms = { 2, 9, 20 }, .stores = { 2, 6 }, .steps = { 2 } },
 	{ "two levels, 2 stored timers", 2, 2, 2, 0, .look = true,
 	  .arms = { 5 }, .stores = { 1, 2 }, .steps = { 2 } },
 	{ "one level, 4 timers", 1, 4, 2, 1, .slow = true, .arms = { 2 }, .steps = { 2 } },
@@ -167,12 +156,12 @@ static size_t pending_size, pending_head, pending_tail;
 /* What has to happen in some of the operations, or little is tried. */
 
 enum event {
-	CASCADE, HEAVY, ROUND, GROWN, MOVE, STALE, SIFT, SIFT_HALF, KEPT, TWINS, NR_EVENTS
+	CASCADE, HEAVY, ROUND, GROWN, MOVE, STALE, SIFT, AHEAD, SIFT_HALF, KEPT, TWINS, NR_EVENTS
 };
 
 static const char *const events[NR_EVENTS] = {
 	[CASCADE] = "cascade", [HEAVY] = "heavy", [ROUND] = "round", [GROWN] = "grown",
-	[MOVE] = "move", [STALE] = "stale", [SIFT] = "sift", [SIFT_HALF] = "half",
+	[MOVE] = "move", [STALE] = "stale", [SIFT] = "sift", [AHEAD] = "ahead", [SIFT_HALF] = "half",
 	[KEPT] = "kept", [TWINS] = "twins",
 };
 
@@ -317,7 +306,7 @@ static const char *make_room(void)
 {
 	u32 last = w.queue[0].tail;
 
-	for (unsigned int n = 0; w.entries >= shape->timers + few_stale && n < 64; n++)
+	for (unsigned int n = 0; w.entries >= shape->timers + shape->stale && n < 8; n++)
 		if (!wheel_sift(&w))
 			return "there are entries, and none to be looked at";
 	return found_due(last, false);
@@ -497,7 +486,7 @@ static const char *op_do(const struct op *op, bool *done)
 	happened[CASCADE] += w.cascades != cascades;
 	happened[MOVE] += w.moves != moves;
 	happened[STALE] += op->kind == STEP && w.entries - w.filed < stale;
-	happened[SIFT] += w.sifts != sifts;
+	happened[op->kind == STEP ? AHEAD : SIFT] += w.sifts != sifts;
 	for (u32 id = 0; id < shape->timers; id++) {
 		static const enum ref_where where[] = {
 			[WHEEL_FILED] = REF_PENDING, [WHEEL_DUE] = REF_EXPIRED,
@@ -652,12 +641,16 @@ static bool has_mark(const struct timer *t)
 static void encode(struct bytes *b)
 {
 	const struct wheel_level *level;
+	unsigned int ago;
 
 	b->nr = 0;
 	b->named = 0;
 	b->base = now & ~0ULL << (shape->levels - 1) * w.bits;
 	put_tick(b, now, 0);
 	put_tick(b, w.at, 0);
+	/* How far to look ahead is a guess, so a few of them will do. */
+	ago = min(w.at - w.looked, furthest_arm() / 2 + 4);
+	put(b, ago ? roundup_pow_of_two(ago) : 0);
 	put(b, w.nr_levels);
 	put(b, w.open & 255);
 	put(b, w.heavy & 255);
@@ -712,6 +705,7 @@ static void decode(struct bytes *b)
 	wheel_add_blocks(&w, w.pool[0]);
 	now = get_tick(b, 0);
 	w.at = get_tick(b, 0);
+	w.looked = w.at - get(b);
 	w.memory -= w.nr_levels * level_bytes(&w);
 	w.nr_levels = get(b);
 	w.memory += w.nr_levels * level_bytes(&w);
@@ -720,7 +714,6 @@ static void decode(struct bytes *b)
 	w.filed = 0;
 	w.entries = 0;
 	w.sifts = SIFTS;
-	w.sift_left = 0;
 	w.queue[0] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
 	for (nr = get(b); nr; nr--) {
 		u32 id = get(b);
@@ -858,7 +851,6 @@ static void print_way(u32 state)
 static void set_up(void)
 {
 	step = shape->step;
-	few_stale = shape->stale;
 	wheel_init(&w, shape->timers, shape->levels, SLOTS, WHEEL_COST_ONE, START, look);
 	wheel_add_directory(&w, wheel_directory_alloc(&w));
 	wheel_add_chunk(&w, 0, owner_page());
