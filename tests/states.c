@@ -45,9 +45,9 @@ unsigned int tap_count, tap_failed;
 #define TIMERS_MAX	4
 #define SLOTS		4
 /* Far from tick 0, so that no bound runs into it; and the ticks of entries begin anew soon. */
-#define START		((1ULL << WHEEL_TICK_BITS) - 16)
-/* The next sift has another number in each of its halves. */
-#define SIFTS		0xffffffffULL
+#define START		((1ULL << WHEEL_TICK_BITS) - (1ULL << 2 * shape->levels))
+/* The number of the last sift: in its upper half there is something. */
+#define SIFTS		(2ULL << 32)
 /* How far the wheel may be behind when stores make more work than the steps do, in ticks. */
 #define BEHIND		1
 /* Seconds of a processor that one operation may take. */
@@ -264,11 +264,15 @@ static void set_where(u32 id, enum ref_where where)
 	ref.timer[id].where = where;
 }
 
+/* Was the owner asked at a tick that no entry can have? */
+static bool wrong_tick;
+
 /* The owner: what was stored counts, and a timer that is not wanted is let go. */
 static void look(struct wheel *wheel, struct wheel_batch *batch)
 {
 	(void)wheel;
 	for (unsigned int i = 0; i < batch->nr; i++) {
+		wrong_tick |= batch->expiry[i] - (now - 256) > 512;
 		batch->expiry[i] = ref.timer[batch->id[i]].due;
 		if (batch->expiry[i] == WHEEL_NEVER)
 			set_where(batch->id[i], REF_NOWHERE);
@@ -324,6 +328,8 @@ static const char *do_arm(const struct op *op)
 		return error;
 	if (wheel_where(t) == WHEEL_DUE)
 		wheel_unlink(&w, op->id);
+	if (wheel_full(&w))
+		return "stale entries take all the room";
 	link = t->link;
 	wheel_file(&w, op->id, expiry);
 	happened[KEPT] += wheel_where(t) == WHEEL_FILED && (t->link ^ link) == LINK_KEPT;
@@ -497,6 +503,8 @@ static const char *op_do(const struct op *op, bool *done)
 		if (where[wheel_where(wheel_timer(&w, id))] != ref.timer[id].where)
 			return "a timer was lost";
 	}
+	if (wrong_tick)
+		return "an entry came out with another tick";
 	error = rules_check(&w, &ref, 0);
 	if (error)
 		return error;
@@ -756,10 +764,11 @@ static void decode(struct bytes *b)
 
 		if (where != WHEEL_FILED && where != WHEEL_KEPT)
 			continue;
-		if (get(b)) {
-			t->link = sift_mark(&w);
-			t->spare = w.sifts;
-		}
+		/* Else one that differs from the mark to come in one of its halves. */
+		w.sifts = get(b) ? SIFTS : SIFTS + !w.sift.count - (id & 1 ? 1 : 1ULL << 32);
+		t->link = sift_mark(&w);
+		t->spare = w.sifts;
+		w.sifts = SIFTS;
 		t->link |= LINK_WHERE(where) | (get_tick(b, 0) & WHEEL_TICK_MASK);
 		if (where == WHEEL_KEPT)
 			continue;
