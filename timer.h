@@ -496,11 +496,13 @@ static inline bool level_missing(const struct timers *ts, u64 expiry, u64 interv
 static inline int timers_make_room(struct timers *ts, struct timers_need *need)
 {
 	const u32 expired = timers_expired(ts);
-	unsigned int sifted = wheel_stale(&ts->wheel) ? wheel_sift(&ts->wheel) : 0;
 
-	timers_found(ts, expired);
-	need->what = sifted ? TIMERS_NEED_RETRY : TIMERS_NEED_BLOCKS;
-	need->handled += sifted;
+	need->what = TIMERS_NEED_BLOCKS;
+	if (wheel_stale(&ts->wheel)) {
+		need->what = TIMERS_NEED_RETRY;
+		need->handled += wheel_sift(&ts->wheel, WHEEL_STEP - need->handled);
+		timers_found(ts, expired);
+	}
 	return -EAGAIN;
 }
 

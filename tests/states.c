@@ -310,8 +310,9 @@ static const char *make_room(void)
 {
 	u32 last = w.queue[0].tail;
 
+	/* All slots once, as long as it takes: what is left then has to be put up with. */
 	for (unsigned int n = 0; w.entries >= shape->timers + shape->stale && n < 8; n++)
-		if (!wheel_sift(&w))
+		if (!wheel_sift(&w, WHEEL_STEP))
 			return "there are entries, and none to be looked at";
 	return found_due(last, false);
 }
