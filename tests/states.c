@@ -310,10 +310,14 @@ static const char *make_room(void)
 {
 	u32 last = w.queue[0].tail;
 
+	unsigned int n;
+
 	/* All slots once, as long as it takes: what is left then has to be put up with. */
-	for (unsigned int n = 0; w.entries >= shape->timers + shape->stale && n < 8; n++)
+	for (n = 0; w.entries >= shape->timers + shape->stale && n < 8; n++)
 		if (!wheel_sift(&w, WHEEL_STEP))
 			return "there are entries, and none to be looked at";
+	if (n == 8 && w.entries > shape->timers * w.nr_levels)
+		return "sifts leave more than an entry of each timer in a level";
 	return found_due(last, false);
 }
 
