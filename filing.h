@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Filing: the inline part of wheel.c, which is what an arm and a cancel do most often.
+ * Filing: the inline part of wheel.c, which is what an arm does most often.
  */
 #ifndef TWHEEL_FILING_H
 #define TWHEEL_FILING_H
@@ -8,96 +8,112 @@
 #include "wheel.h"
 
 /*
- * prev: a flag, two bits for the kind of list, and either the id of the
- * previous timer or, with the flag, the name of the list: for a slot's list
- * its level, its place in the ring, and which of the lists of the slot.
+ * The link of a timer has, below where it is,
+ *
+ *	filed, kept	the tick of the entry that is its own, as it stands in the entry; with
+ *			LINK_SPARE, @spare and the bits above the tick are the number of the
+ *			sift that has put the entry where it is
+ *	due, pool	the previous timer and the next one in the queue
+ *	taken		the mark of who has taken it
  */
-#define PREV_HEAD		0x80000000U
-#define PREV_ID			((1U << WHEEL_WHERE_SHIFT) - 1)
-#define PREV_OUT		0xffffffffU
-#define LIST_LEVEL_SHIFT	16
-#define LIST_PLACE_SHIFT	3
+#define LINK_WHERE(where)	((u64)(where) << WHEEL_WHERE_SHIFT)
+/* What makes a timer kept that would be filed. */
+#define LINK_KEPT		(LINK_WHERE(WHEEL_FILED) ^ LINK_WHERE(WHEEL_KEPT))
+#define LINK_SPARE		BIT_ULL(60)
+#define LINK_SIFT		(BIT_ULL(58) - BIT_ULL(WHEEL_TICK_BITS))
+#define LINK_ID_BITS		25
+#define LINK_ID			((u32)BIT(LINK_ID_BITS) - 1)
 
-TWHEEL_PART void wheel_slot_unlink(struct wheel *w, u32 name, u32 next);
+TWHEEL_PART u32 wheel_add_block(struct wheel *w, struct wheel_slot *slot);
 TWHEEL_PART void wheel_note_slot(struct wheel *w, unsigned int l, u64 number, u64 tick);
-TWHEEL_PART void wheel_move_earlier(struct wheel *w, u32 id, struct wheel_node *node,
-				    u64 expiry, unsigned int level);
 
-/* What the first timer of a slot's list has for its predecessor. */
-static inline u32 list_name(unsigned int l, u32 place, unsigned int list)
+static inline u64 entry_of(u32 id, u64 tick)
 {
-	return PREV_HEAD | l << LIST_LEVEL_SHIFT | place << LIST_PLACE_SHIFT | list;
+	return (u64)id << WHEEL_TICK_BITS | (tick & WHEEL_TICK_MASK);
 }
 
-/* Take a timer out of its slot. */
-static __always_inline void wheel_unlink_filed(struct wheel *w, struct wheel_node *node)
+static inline u32 entry_id(u64 entry)
 {
-	u32 next = node->next, prev = node->prev;
-
-	node->prev = PREV_OUT;
-	w->filed--;
-	if (next != WHEEL_NIL)
-		wheel_node(w, next)->prev = prev;
-	if (prev & PREV_HEAD)
-		wheel_slot_unlink(w, prev & PREV_ID, next);
-	else
-		wheel_node(w, prev)->next = next;
+	return entry >> WHEEL_TICK_BITS;
 }
 
-/* File a timer that is in no list. */
-static __always_inline void wheel_file_timer(struct wheel *w, u32 id, struct wheel_node *node,
-					     u64 expiry, unsigned int l)
+/* The tick whose low bits are those of a link or an entry, of those near another tick. */
+static inline u64 near_tick(u64 near, u64 low)
 {
-	struct wheel_level *level;
+	return near + (u64)((s64)((low - near) << (64 - WHEEL_TICK_BITS)) >>
+			    (64 - WHEEL_TICK_BITS));
+}
+
+/* Words of the block pool in a page. */
+#define POOL_SHIFT		(PAGE_SHIFT - 3)
+
+static __always_inline u64 *pool_word(const struct wheel *w, u32 word)
+{
+	return &w->pool[word >> POOL_SHIFT][word & (BIT(POOL_SHIFT) - 1)];
+}
+
+/* Put an entry into the slot where its tick belongs. */
+static __always_inline void wheel_put(struct wheel *w, u32 id, u64 tick)
+{
+	unsigned int l = wheel_level(w, tick);
+	u64 number, soonest = tick;
 	struct wheel_slot *slot;
-	u64 number, soonest = expiry;
-	u32 place, filed, next;
+	u32 tail;
 
 	if (likely(l < w->nr_levels)) {
-		level = &w->level[l];
-		number = expiry >> level->shift;
+		number = tick >> w->level[l].shift;
 	} else {
-		level = &w->level[--l];
-		number = level->hand + w->mask;
+		number = w->level[--l].hand + w->mask;
 		/* It goes round the top level; below that, no hand may stop for it. */
 		if (w->nr_levels < w->max_levels)
-			soonest = number << level->shift;
+			soonest = number << w->level[l].shift;
 	}
-	place = number & w->mask;
-	slot = &level->slot[place];
-	filed = slot->filed++;
-	next = slot->head[filed % WHEEL_LISTS];
-	slot->head[filed % WHEEL_LISTS] = id;
-	node->expiry = expiry;
-	node->next = next;
-	node->prev = list_name(l, place, filed % WHEEL_LISTS);
-	if (next != WHEEL_NIL)
-		wheel_node(w, next)->prev = id;
-	w->filed++;
-	if (soonest < slot->soonest || unlikely(!(filed % WHEEL_STEP)))
+	slot = &w->level[l].slot[number & w->mask];
+	tail = slot->tail;
+	if (!(tail % WHEEL_BLOCK))
+		tail = wheel_add_block(w, slot);
+	*pool_word(w, tail) = entry_of(id, tick);
+	slot->tail = tail + 1;
+	w->entries++;
+	if (unlikely(!(slot->count++ % WHEEL_STEP) || soonest < slot->soonest))
 		wheel_note_slot(w, l, number, soonest);
 }
 
 /**
- * wheel_file_inline() - put a timer where its tick belongs, or move it there
- * @w: a wheel with at least one level
- * @id: a timer that is filed or in no list
- * @node: its node
- * @expiry: a tick after the one the wheel has been turned to
- * @level: what wheel_level() says of it
+ * wheel_file_inline() - have a timer looked at when it is due
+ * @w: a wheel with at least one level, that is not full
+ * @id: a timer that is in no queue
+ * @t: the timer itself
+ * @tick: after the one the wheel has been turned to, and not beyond the horizon
  *
- * To move a timer later, its new tick is only stored: the slot that it is in
- * is opened too early, once.
+ * If one of the entries is its own and is not too late, that will do: the look comes too early,
+ * once.  Otherwise it gets another entry, and the one that it had is stale.
  */
-static __always_inline void wheel_file_inline(struct wheel *w, u32 id, struct wheel_node *node,
-					      u64 expiry, unsigned int level)
+static __always_inline void wheel_file_inline(struct wheel *w, u32 id, struct timer *t,
+					      u64 tick)
 {
-	if (wheel_where(node) != WHEEL_FILED)
-		wheel_file_timer(w, id, node, expiry, level);
-	else if (expiry >= node->expiry)
-		node->expiry = expiry;
-	else
-		wheel_move_earlier(w, id, node, expiry, level);
+	u64 link = t->link;
+
+	if (link & LINK_WHERE(WHEEL_FILED)) {
+		w->filed += !!(link & LINK_KEPT);
+		/* The difference of two ticks that are less than half of their range apart. */
+		if ((s64)((tick - link) << (64 - WHEEL_TICK_BITS)) >= 0) {
+			t->link = link & ~LINK_KEPT;
+			return;
+		}
+	} else {
+		w->filed++;
+		w->taken -= wheel_where(t) == WHEEL_TAKEN;
+	}
+	t->link = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
+	wheel_put(w, id, tick);
+}
+
+/* A timer that is filed is not to come due, but keeps its entry. */
+static __always_inline void wheel_keep(struct wheel *w, struct timer *t)
+{
+	t->link |= LINK_KEPT;
+	w->filed--;
 }
 
 #endif /* TWHEEL_FILING_H */

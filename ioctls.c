@@ -430,7 +430,7 @@ static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
 	twheel_shape(ts, setup, clock, clock_now(clock) + twheel_opener_offset(tw, clock));
 	if (!(setup->flags & TWHEEL_SETUP_WORDS))
 		return 0;
-	ret = memory_set_up(ts, tw->user);
+	ret = memory_set_up(tw, ts, tw->user);
 	if (ret)
 		memory_free(ts, tw->user);
 	return ret;
@@ -494,7 +494,7 @@ TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
 		.delivered	= ts->delivered,
 		.overruns	= ts->overruns,
 		.interrupts	= tw->interrupts,
-		.memory		= sizeof(*tw) + ts->wheel.memory + words_memory(ts),
+		.memory		= sizeof(*tw) + timers_memory(ts),
 		.next		= timers_bound(ts, twheel_now(tw)),
 		.max_late	= ts->max_late,
 	};

@@ -3,8 +3,8 @@
  * The memory of a wheel's timers.
  *
  * A wheel starts with none.  An arm that needs memory returns -EAGAIN; its caller drops the lock
- * and comes here.  Memory is added in chunks of timers, and in levels, and is never copied or
- * moved.  Words need theirs before the first store, so setup allocates it.
+ * and comes here.  Memory is added in chunks of timers, pages of blocks, and levels, and is never
+ * copied or moved.  Words need theirs before the first store, so setup allocates it.
  *
  * All of it is charged to the cgroup of the caller, and counted for the wheel's user: the user of
  * the first call that needs memory.
@@ -57,86 +57,99 @@ TWHEEL_PART int memory_begin(struct twheel *tw)
 	return ret;
 }
 
-/**
- * struct supply - memory for a chunk of timers, before the wheel has it
- * @directory: for all chunks, if this is the first
- * @chunk: for the timers
- */
-struct supply {
-	void			*directory;
-	struct wheel_chunk	chunk;
-};
-
-static int supply_take(struct supply *s, const struct timers *ts, struct twheel_user *user)
+static void *page_alloc(void)
 {
-	int ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
-
-	*s = (struct supply){};
-	if (ret)
-		return ret;
-	if (!ts->wheel.node) {
-		s->directory = wheel_directory_alloc(&ts->wheel);
-		if (!s->directory)
-			goto nomem;
-	}
-	s->chunk = wheel_chunk_alloc();
-	if (s->chunk.node)
-		return 0;
-nomem:
-	kvfree(s->directory);
-	user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
-	return -ENOMEM;
+	return alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
 }
 
-/* The wheel's own from now on. */
-static void supply_give(const struct supply *s, struct timers *ts, u32 id)
+static void page_free(void *page)
 {
-	if (s->directory)
-		wheel_add_directory(&ts->wheel, s->directory);
-	wheel_add_chunk(&ts->wheel, id, s->chunk);
+	if (page)
+		free_pages_exact(page, PAGE_SIZE);
 }
 
-static int add_chunk(struct twheel *tw, u32 id)
+/* Memory for a chunk of timers, and for the directory if it is the first. */
+static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *user, u32 id)
 {
-	struct timers *ts = &tw->timers;
-	struct supply supply;
+	void *directory = NULL, *page;
 	int ret;
 
-	lockdep_assert_held(&tw->grow);
 	/* Another thread has added it, or a setup came in between: try the arm again. */
 	if (id >= ts->wheel.capacity || wheel_has(&ts->wheel, id))
 		return 0;
-	ret = supply_take(&supply, ts, tw->user);
+	ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
 	if (ret)
 		return ret;
+	page = page_alloc();
+	if (!ts->wheel.timer)
+		directory = wheel_directory_alloc(&ts->wheel);
+	if (!page || (!ts->wheel.timer && !directory)) {
+		kvfree(directory);
+		page_free(page);
+		user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
+		return -ENOMEM;
+	}
 	twheel_lock(tw);
-	supply_give(&supply, ts, id);
+	if (directory)
+		wheel_add_directory(&ts->wheel, directory);
+	wheel_add_chunk(&ts->wheel, id, page);
 	twheel_unlock(tw);
-	tw->used = true;
 	return 0;
 }
 
-/*
- * If there is no memory for another level, a wheel that has WORDS_LEVELS makes do with these:
- * timers that they do not reach go round the last one.  So the arm of a timer with a word, whose
- * deadline is stored before the call, never fails for want of memory.
- */
-static int add_level(struct twheel *tw, struct timers_need *need)
+/* Memory for a page of struct timer_more. */
+static int add_more(struct twheel *tw, u32 id)
 {
-	struct wheel *w = &tw->timers.wheel;
+	struct timers *ts = &tw->timers;
+	struct timer_more **directory = NULL;
+	void *page;
+
+	if (id >= ts->wheel.capacity || more_of(ts, id))
+		return 0;
+	page = page_alloc();
+	if (!ts->more)
+		directory = timers_more_alloc(ts);
+	if (!page || (!ts->more && !directory)) {
+		kvfree(directory);
+		page_free(page);
+		return -ENOMEM;
+	}
+	twheel_lock(tw);
+	if (directory)
+		timers_add_more_directory(ts, directory);
+	timers_add_more(ts, id, page);
+	twheel_unlock(tw);
+	return 0;
+}
+
+static int add_level(struct twheel *tw, struct wheel *w)
+{
 	struct wheel_slot *slots;
 
-	lockdep_assert_held(&tw->grow);
 	/* Another thread has added the last one. */
 	if (w->nr_levels == w->max_levels)
 		return 0;
 	slots = wheel_level_alloc(w);
-	if (!slots) {
-		need->few_levels = w->nr_levels >= WORDS_LEVELS;
-		return need->few_levels ? 0 : -ENOMEM;
-	}
+	if (!slots)
+		return -ENOMEM;
 	twheel_lock(tw);
 	wheel_add_level(w, slots);
+	twheel_unlock(tw);
+	return 0;
+}
+
+static int add_blocks(struct twheel *tw, struct wheel *w)
+{
+	void *page;
+
+	/* Another thread has added the last one. */
+	if (w->nr_pages == wheel_max_pages(w))
+		return 0;
+	page = page_alloc();
+	if (!page)
+		return -ENOMEM;
+	twheel_lock(tw);
+	wheel_add_blocks(w, page);
 	twheel_unlock(tw);
 	return 0;
 }
@@ -144,78 +157,85 @@ static int add_level(struct twheel *tw, struct timers_need *need)
 /**
  * memory_grow() - give a wheel what an arm has told that it needs
  * @tw: the wheel
- * @need: what timers_arm() says; told if it has to make do with the levels that there are
+ * @need: what timers_arm() says; told if blocks are scarce
  *
  * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
  */
 TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 {
+	struct timers *ts = &tw->timers;
 	int ret;
 
 	cond_resched();
-	if (need->what != TIMERS_NEED_CHUNK && need->what != TIMERS_NEED_LEVEL)
+	if (need->what == TIMERS_NEED_RETRY || need->what == TIMERS_NEED_WORD)
 		return fatal_signal_pending(current) ? -EINTR : 0;
 	ret = memory_begin(tw);
 	if (ret)
 		return ret;
-	if (need->what == TIMERS_NEED_CHUNK)
-		ret = add_chunk(tw, need->id);
-	else
-		ret = add_level(tw, need);
+	lockdep_assert_held(&tw->grow);
+	switch (need->what) {
+	case TIMERS_NEED_CHUNK:
+		ret = add_chunk(tw, ts, tw->user, need->id);
+		if (!ret)
+			tw->used = true;
+		break;
+	case TIMERS_NEED_MORE:
+		ret = add_more(tw, need->id);
+		break;
+	case TIMERS_NEED_LEVEL:
+		ret = add_level(tw, &ts->wheel);
+		break;
+	default:
+		ret = add_blocks(tw, &ts->wheel);
+		if (ret && !need->scarce) {
+			need->scarce = true;
+			ret = 0;
+		}
+	}
 	mutex_unlock(&tw->grow);
-	return ret;
-}
-
-/* A chunk of timers, and the page of their words. */
-static int add_words(struct timers *ts, struct twheel_user *user, u32 id)
-{
-	struct twheel_word *page = alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
-	struct supply supply;
-	int ret;
-
-	if (!page)
-		return -ENOMEM;
-	words_add(ts, id, page);
-	ret = supply_take(&supply, ts, user);
-	if (!ret)
-		supply_give(&supply, ts, id);
 	return ret;
 }
 
 /**
  * memory_set_up() - take all the memory that words and their timers will need
- * @ts: the timers; not yet visible to other threads
+ * @tw: the wheel, whose lock is taken each time, as for memory_grow(), though nobody else sees @ts
+ * @ts: the timers
  * @user: the wheel's user
  *
- * The softirq pass can't wait for memory, so the lowest levels are allocated here as well.
- * Timers beyond their reach go round the last one.
+ * A deadline is stored without asking for memory, so all of it is taken here: timers, words,
+ * levels, and blocks for as many stale entries as there are timers.
  *
  * Return: 0; -ENOMEM, -EDQUOT, -EINTR: then memory_free() gives back what there is.
  * Sleeps.
  */
-TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user)
+TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user)
 {
-	unsigned int levels = min(ts->wheel.max_levels, WORDS_LEVELS);
-	int ret;
+	struct wheel *w = &ts->wheel;
+	int ret = 0;
 
 	if (!words_begin(ts))
 		return -ENOMEM;
-	for (u32 id = 0; id < ts->wheel.capacity; id += WHEEL_CHUNK_TIMERS) {
-		ret = add_words(ts, user, id);
-		if (ret)
-			return ret;
+	for (u32 id = 0; !ret && id < w->capacity; id += WORDS_PER_PAGE) {
+		void *page = page_alloc();
+
+		if (!page)
+			return -ENOMEM;
+		words_add(ts, id, page);
+		for (u32 at = id; !ret && at < id + WORDS_PER_PAGE; at += WHEEL_CHUNK_TIMERS)
+			ret = add_chunk(tw, ts, user, at);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			return -EINTR;
 	}
-	while (ts->wheel.nr_levels < levels) {
-		struct wheel_slot *slots = wheel_level_alloc(&ts->wheel);
-
-		if (!slots)
-			return -ENOMEM;
-		wheel_add_level(&ts->wheel, slots);
+	while (!ret && w->nr_levels < w->max_levels)
+		ret = add_level(tw, w);
+	while (!ret && w->room < 2ULL * (w->capacity + WHEEL_STEP)) {
+		ret = add_blocks(tw, w);
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
-	return 0;
+	return ret;
 }
 
 /**
@@ -228,6 +248,5 @@ TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user)
 TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
-	words_destroy(ts);
-	wheel_destroy(&ts->wheel);
+	timers_destroy(ts);
 }

@@ -7,12 +7,9 @@
 
 #include "twheel.h"
 
-/* A wheel with words has its levels from the start: 9 hours, with a tick of 1 ms. */
-#define WORDS_LEVELS	4U
-
 TWHEEL_PART int memory_begin(struct twheel *tw);
 TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need);
-TWHEEL_PART int memory_set_up(struct timers *ts, struct twheel_user *user);
+TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user);
 TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user);
 
 #endif /* TWHEEL_MEMORY_H */

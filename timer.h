@@ -3,17 +3,14 @@
  * What a timer is: the record that is kept of it, how its times become ticks, the
  * states that it can be in, and how it gets from one to the next.
  *
- * The list that a timer's node is in and its deadline together tell its state:
+ * Where a timer is in the wheel and its deadline together tell its state:
  *
- *	list		deadline		state
+ *	where		deadline		state
  *	filed		its next		pending; expired, if its tick has come
  *	due queue	of its event		expired
- *	none		of what was told	claimed: a read holds it
- *	none or pool	TIMER_NONE		idle
- *	none or pool	TIMER_DELIVERED		delivered
- *
- * The node of a claimed timer holds the number of the claim in @next, and in @expiry when
- * the event was found.
+ *	taken		of what was told	claimed: a read holds it
+ *	else		TIMER_NONE		idle
+ *	else		TIMER_DELIVERED		delivered
  *
  * All of it is inline, because the words and the calls are made of these few steps.  Like
  * wheel.h it has no locks of its own.
@@ -33,28 +30,28 @@
 #include "wheel.h"
 #include "uapi/linux/twheel.h"
 
+/*
+ * Of struct timer, @cookie is the daemon's, handed back in events; @deadline, in ns, is the next
+ * one, or that of the event which waits, or TIMER_NONE or TIMER_DELIVERED; @generation is that
+ * of the last arming, 0 before the first; and @spare, in the due queue, is how late the event was
+ * found, as late_encode() packs it.
+ */
+
 /**
- * struct timer - what is kept of a timer beside its node in the wheel
- * @cookie: the daemon's, handed back in events
- * @deadline: ns; next one, or that of the event which waits.  Or TIMER_NONE, or
- *	TIMER_DELIVERED.
+ * struct timer_more - what is kept of a timer that has one of these, or a neighbour that has
  * @interval: ns; 0 for a one-shot
- * @generation: of the last arming; 0 before the first
  * @count: expirations left; 0: no limit.  When the last of them has been told, the
  *	interval goes too: the timer is a one-shot until it is armed with another
- * @slack: in ticks, as slack_encode() packs it
- *
- * 32 bytes, two to a cache line.  With the wheel's 16 that is all there is of
- * a timer.
+ * @slack: ticks
  */
-struct timer {
-	u64	cookie;
-	u64	deadline;
+struct timer_more {
 	u64	interval;
-	u32	generation;
-	u32	count : 24;
-	u32	slack : 8;
+	u32	count;
+	u32	slack;
 };
+
+/* As many are in a page. */
+#define MORE_PER_PAGE		((u32)(PAGE_SIZE / sizeof(struct timer_more)))
 
 /* Not armed. */
 #define TIMER_NONE		0ULL
@@ -78,8 +75,9 @@ struct timer {
  * @word: the pages of words, WORDS_PER_PAGE to each; NULL: timers have none
  * @fresh: ids from here on are the pool's when they are free; those below are
  *	left to the daemon until the pool is empty
- * @claims: claims made so far; the number of the last one.  A claimed timer keeps it in
- *	its node, as @next
+ * @more: the pages of struct timer_more, MORE_PER_PAGE to each; NULL: timers have none
+ * @more_memory: bytes in these
+ * @claims: claims made so far; the number of the last one, which a claimed timer is marked with
  * @arms: arms and moves, counted
  * @cancels: cancels of armed timers, counted
  * @fired: expirations found, counted
@@ -96,6 +94,8 @@ struct timers {
 	u64		now;
 	u64		turned;
 	struct twheel_word **word;
+	struct timer_more **more;
+	size_t		more_memory;
 	bool		news;
 	bool		settable;
 	u32		plain;
@@ -112,12 +112,12 @@ struct timers {
 
 /**
  * struct timers_need - what an arm or a cancel needs before it can be done
- * @what: memory for @id; another level; words_exchange(); or just another try, with the lock
- *	dropped in between
+ * @what: memory for @id, or for its timer_more; another level; blocks; words_exchange(); or just
+ *	another try, with the lock dropped in between
  * @id: which timer
  * @handled: timers handled, and ids passed over, under this hold of the lock; the caller sets it
  *	to 0 before the first
- * @few_levels: there is no memory for another level: make do with those that there are
+ * @scarce: there was no memory for blocks: drop stale entries, however few
  * @exchanged: words_exchange() has stored @deadline; cleared by the try that follows
  * @unless_changed: store it only if the word still holds @before
  * @deadline: what to store into the word of @id
@@ -127,12 +127,14 @@ struct timers_need {
 	enum {
 		TIMERS_NEED_RETRY,
 		TIMERS_NEED_CHUNK,
+		TIMERS_NEED_MORE,
 		TIMERS_NEED_LEVEL,
+		TIMERS_NEED_BLOCKS,
 		TIMERS_NEED_WORD,
 	}	what;
 	u32	id;
 	u32	handled;
-	bool	few_levels;
+	bool	scarce;
 	bool	exchanged;
 	bool	unless_changed;
 	u64	deadline;
@@ -150,7 +152,22 @@ static inline u32 known_id(const struct timers *ts, u32 id)
 
 static inline struct timer *timer_of(const struct timers *ts, u32 id)
 {
-	return wheel_owner_part(&ts->wheel, id);
+	return wheel_timer(&ts->wheel, id);
+}
+
+/* What more there is of a timer, or NULL: it is a one-shot without slack. */
+static inline struct timer_more *more_of(const struct timers *ts, u32 id)
+{
+	if (likely(!ts->more) || !ts->more[id / MORE_PER_PAGE])
+		return NULL;
+	return &ts->more[id / MORE_PER_PAGE][id % MORE_PER_PAGE];
+}
+
+static inline u32 slack_of(const struct timers *ts, u32 id)
+{
+	const struct timer_more *more = more_of(ts, id);
+
+	return unlikely(more) ? more->slack : 0;
 }
 
 /* Times and ticks */
@@ -164,25 +181,35 @@ static inline u64 ticks_of(const struct timers *ts, u64 ns)
 	return ticks + (ns - ticks * ts->tick >= ts->tick);
 }
 
+/* Slack in whole ticks; more than fits is as much as does. */
+static inline u32 slack_ticks(const struct timers *ts, u64 slack)
+{
+	return unlikely(slack) ? min_t(u64, ticks_of(ts, slack), UINT_MAX) : 0;
+}
+
 /*
- * Slack is kept in 8 bits, in ticks: up to 7 exactly, from there on the 4
- * highest bits and how far to shift them.
+ * Lateness is kept in 32 bits: up to 2 s exactly, from there on the 25 highest bits, rounded
+ * down, and how far to shift them.
  */
-static inline unsigned int slack_encode(u64 ticks)
+#define LATE_BITS		25
+#define LATE_LARGE		BIT(31)
+
+static inline u32 late_encode(u64 late)
 {
 	unsigned int shift;
 
-	if (ticks < 8)
-		return ticks;
-	shift = fls64(ticks) - 4;
-	if (shift > 30)
-		return 255;
-	return (shift + 1) << 3 | ((ticks >> shift) & 7);
+	if (likely(late < LATE_LARGE))
+		return late;
+	shift = fls64(late) - LATE_BITS;
+	return LATE_LARGE | shift << LATE_BITS | late >> shift;
 }
 
-static inline u64 slack_decode(unsigned int slack)
+static inline u64 late_decode(u32 late)
 {
-	return slack < 8 ? slack : (8ULL | (slack & 7)) << ((slack >> 3) - 1);
+	if (likely(late < LATE_LARGE))
+		return late;
+	late -= LATE_LARGE;
+	return (u64)(late & (BIT(LATE_BITS) - 1)) << (late >> LATE_BITS);
 }
 
 /* The first tick at or past a deadline. */
@@ -200,13 +227,13 @@ static inline u64 first_tick(const struct timers *ts, u64 deadline)
  * slack it may come later, and is the roundest in reach: timers that are due at about
  * the same time then share a tick, and a wake-up.
  */
-static inline u64 expiry_of(const struct timers *ts, u64 deadline, unsigned int slack)
+static inline u64 expiry_of(const struct timers *ts, u64 deadline, u32 slack)
 {
 	u64 first = first_tick(ts, deadline), last;
 
 	if (likely(!slack))
 		return first;
-	last = ticks_of(ts, deadline) + slack_decode(slack);
+	last = ticks_of(ts, deadline) + slack;
 	if (last <= first)
 		return first;
 	/*
@@ -227,10 +254,23 @@ static inline u64 shifted(const struct timers *ts, u64 tick)
 }
 
 /*
+ * The tick at which a timer is due that the wheel looks at in a tick: nearly always it is that
+ * one, which takes less to find out than a conversion.
+ */
+static inline u64 look_again(const struct timers *ts, u32 id, u64 deadline, u64 tick)
+{
+	u32 slack = slack_of(ts, id);
+
+	if (likely((tick - ts->shift) * ts->tick - deadline < ts->tick && !slack))
+		return tick;
+	return shifted(ts, expiry_of(ts, deadline, slack));
+}
+
+/*
  * The tick by which the wheel files a deadline.  It lies ahead of the wheel's time, because
  * the wheel takes no other.
  */
-static inline u64 file_tick(const struct timers *ts, u64 deadline, unsigned int slack)
+static inline u64 file_tick(const struct timers *ts, u64 deadline, u32 slack)
 {
 	return max(shifted(ts, expiry_of(ts, deadline, slack)), ts->wheel.at + 1);
 }
@@ -242,26 +282,26 @@ static inline u64 add_times(u64 a, u64 b)
 }
 
 /* Has the tick of a deadline come?  The wheel may not have found that yet. */
-static inline bool tick_passed(const struct timers *ts, u64 deadline, unsigned int slack)
+static inline bool tick_passed(const struct timers *ts, u64 deadline, u32 slack)
 {
 	return shifted(ts, expiry_of(ts, deadline, slack)) <= ts->turned;
 }
 
 /* Periods beyond the first that an event with this deadline would tell, if read now. */
-static inline u64 overruns_of(const struct timer *t, u64 deadline, u64 now)
+static inline u64 overruns_of(const struct timer_more *more, u64 deadline, u64 now)
 {
 	u64 overruns;
 
-	if (likely(!t->interval) || now < deadline || now - deadline < t->interval)
+	if (likely(!more) || !more->interval || now < deadline || now - deadline < more->interval)
 		return 0;
-	overruns = div64_u64(now - deadline, t->interval);
-	return t->count ? min(overruns, (u64)t->count - 1) : overruns;
+	overruns = div64_u64(now - deadline, more->interval);
+	return more->count ? min(overruns, (u64)more->count - 1) : overruns;
 }
 
 /* How many events wait to be read. */
 static inline u32 timers_expired(const struct timers *ts)
 {
-	return ts->wheel.queue[WHEEL_DUE - 1].count;
+	return ts->wheel.queue[0].count;
 }
 
 /* When a tick of the wheel's comes, ns; 0: it has long come; KTIME_MAX: never. */
@@ -303,43 +343,38 @@ static inline bool timer_has_deadline(const struct timer *t)
 }
 
 /* An event has been told: take its periods from the count.  The last ends the interval. */
-static inline void timer_count(struct timer *t, u64 periods)
+static inline void timer_count(struct timer_more *more, u64 periods)
 {
-	if (!t->count)
+	if (!more->count)
 		return;
-	t->count -= min_t(u64, periods, t->count);
-	if (!t->count)
-		t->interval = 0;
+	more->count -= min_t(u64, periods, more->count);
+	if (!more->count)
+		more->interval = 0;
 }
 
 /* Begin another arming: a new generation, and what the call wants. */
-static inline void timer_begin(struct timer *t, const struct twheel_op *op, u64 deadline,
-			       unsigned int slack)
+static inline void timer_begin(struct timers *ts, u32 id, const struct twheel_op *op,
+			       u64 deadline, u32 slack)
 {
-	u32 generation = t->generation + 1;
+	struct timer *t = timer_of(ts, id);
+	struct timer_more *more = more_of(ts, id);
 
-	generation += !generation;
-	if (unlikely(op->flags & TWHEEL_ARM_KEEP)) {
-		t->generation = generation;
-		t->deadline = deadline;
+	t->generation++;
+	t->generation += !t->generation;
+	t->deadline = deadline;
+	if (unlikely(op->flags & TWHEEL_ARM_KEEP))
 		return;
-	}
-	*t = (struct timer){
-		.cookie		= op->cookie,
-		.deadline	= deadline,
-		.interval	= op->interval,
-		.generation	= generation,
-		.count		= op->count,
-		.slack		= slack,
-	};
+	t->cookie = op->cookie;
+	if (unlikely(more))
+		*more = (struct timer_more){ op->interval, op->count, slack };
 }
 
 /* When a timer is due again after an event; 0: never. */
-static inline u64 timer_after(const struct timer *t, const struct twheel_event *event)
+static inline u64 timer_after(const struct timer_more *more, const struct twheel_event *event)
 {
 	if (event->flags & TWHEEL_EVENT_LAST)
 		return 0;
-	return add_times(event->deadline, (event->overruns + 1) * t->interval);
+	return add_times(event->deadline, (event->overruns + 1) * more->interval);
 }
 
 /* An event is delivered: count it, its periods and its lateness. */
@@ -356,13 +391,6 @@ static inline void timer_delivered(struct timers *ts, const struct twheel_event 
 	ts->max_late = max(ts->max_late, late);
 }
 
-/* Does a read hold it? */
-static inline bool timer_claimed(const struct timers *ts, u32 id)
-{
-	return wheel_where(wheel_node(&ts->wheel, id)) == WHEEL_OUT &&
-	       timer_has_deadline(timer_of(ts, id));
-}
-
 /*
  * Does the claim of an event still hold?  An arm, a cancel or a later claim of the timer ends it,
  * also if the same deadline was stored again.
@@ -370,11 +398,10 @@ static inline bool timer_claimed(const struct timers *ts, u32 id)
 static inline bool claim_holds(const struct timers *ts, const struct twheel_event *event,
 			       u32 claim)
 {
-	const struct wheel_node *node = wheel_node(&ts->wheel, event->id);
 	const struct timer *t = timer_of(ts, event->id);
 
-	return t->generation == event->generation && t->deadline == event->deadline &&
-	       wheel_where(node) == WHEEL_OUT && node->next == claim;
+	return wheel_where(t) == WHEEL_TAKEN && wheel_mark(t) == claim &&
+	       t->generation == event->generation;
 }
 
 static inline bool state_armed(enum twheel_state state)
@@ -391,65 +418,95 @@ static inline int arm_refused(u32 flags, bool armed)
 }
 
 /*
- * A timer that is in no list has ended: @how says whether its last event was delivered.
+ * A timer that is in no queue has ended: @how says whether its last event was delivered.
  * If its id is one of those that the kernel chooses from, it can be chosen again.
  */
 static inline void timer_end(struct timers *ts, u32 id, u64 how)
 {
-	timer_of(ts, id)->deadline = how;
-	if (id >= ts->fresh)
+	struct timer *t = timer_of(ts, id);
+
+	t->deadline = how;
+	if (unlikely(id >= ts->fresh))
 		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
+	else if (wheel_where(t) == WHEEL_TAKEN)
+		wheel_give_up(&ts->wheel, t);
+	else if (wheel_where(t) == WHEEL_FILED)
+		wheel_unlink(&ts->wheel, id);
 }
 
-/* A timer that is in no list has an event; it goes to the front, if it was there before. */
-static inline void timer_queue(struct timers *ts, u32 id, bool front)
+/* A timer is about to go into the due queue. */
+static inline void timer_found(struct timers *ts, u32 id, struct timer *t)
 {
-	wheel_push(&ts->wheel, id, WHEEL_DUE, front);
+	t->spare = late_encode(ts->now - min(ts->now, t->deadline));
+	trace_twheel_timer_expire(&ts->wheel, id, ts->now, 0, ts->now);
+}
+
+/* A timer that is in no queue has come due. */
+static inline void timer_due(struct timers *ts, u32 id)
+{
+	timer_found(ts, id, timer_of(ts, id));
+	wheel_push(&ts->wheel, id, WHEEL_DUE, false);
+	ts->news = true;
+	ts->fired++;
+}
+
+/* The wheel has found timers that are due, since so many had expired. */
+static inline void timers_found(struct timers *ts, u32 expired)
+{
+	if (timers_expired(ts) == expired)
+		return;
+	ts->fired += timers_expired(ts) - expired;
 	ts->news = true;
 }
 
-/* A timer that is in no list has come due. */
-static inline void timer_due(struct timers *ts, u32 id, u64 now)
-{
-	wheel_node(&ts->wheel, id)->expiry = now;
-	timer_queue(ts, id, false);
-	ts->fired++;
-	trace_twheel_timer_expire(&ts->wheel, id, now, 0, now);
-}
-
-/* Let a timer that was taken out of its list wait for its deadline, or be due. */
+/* Let a timer that is in no queue wait for its deadline, or be due. */
 static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 {
 	const struct timer *t = timer_of(ts, id);
 
-	if (t->deadline > now) {
-		u64 expiry = file_tick(ts, t->deadline, t->slack);
-
-		wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
-	} else {
-		timer_due(ts, id, now);
-	}
+	if (t->deadline > now)
+		wheel_file(&ts->wheel, id, file_tick(ts, t->deadline, slack_of(ts, id)));
+	else
+		timer_due(ts, id);
 }
 
 /*
  * Does a timer need a level that is missing: now, for a later period, or when its clock is set
  * back?  Levels are added before it is armed, because the softirq pass can't wait for memory.
  */
-static inline bool level_missing(const struct timers *ts, u64 expiry, unsigned int level,
-				 u64 interval, unsigned int slack, u64 now)
+static inline bool level_missing(const struct timers *ts, u64 expiry, u64 interval, u32 slack,
+				 u64 now)
 {
 	const struct wheel *w = &ts->wheel;
 	u64 period = 0;
 
-	if (expiry && wheel_level_missing(w, level))
+	if (expiry && wheel_level_missing(w, expiry))
 		return true;
-	if (interval) {
-		interval = add_times(interval, slack_decode(slack) * ts->tick);
+	if (unlikely(interval)) {
+		interval = add_times(interval, slack * ts->tick);
 		period = file_tick(ts, add_times(now, interval), 0) + 1;
-		if (wheel_level_missing(w, wheel_level(w, period)))
+		if (wheel_level_missing(w, period))
 			return true;
 	}
-	return ts->settable && wheel_reach_missing(w, max(expiry, period));
+	return unlikely(ts->settable) && wheel_reach_missing(w, max(expiry, period));
+}
+
+/*
+ * The wheel is full.  Drop stale entries if there are many, or if no blocks can be had; otherwise
+ * more blocks are needed.
+ */
+static inline int timers_make_room(struct timers *ts, struct timers_need *need)
+{
+	const u32 expired = timers_expired(ts);
+	struct wheel *w = &ts->wheel;
+
+	need->what = TIMERS_NEED_BLOCKS;
+	if (wheel_stale(w) || (need->scarce && w->entries > w->filed)) {
+		need->what = TIMERS_NEED_RETRY;
+		need->handled += wheel_sift(w, WHEEL_STEP - need->handled);
+		timers_found(ts, expired);
+	}
+	return -EAGAIN;
 }
 
 #endif /* TWHEEL_TIMER_H */

@@ -20,7 +20,6 @@
 #include "timers.h"
 #include "words.h"
 
-static_assert(sizeof(struct timer) == WHEEL_OWNER_SIZE);
 static_assert(TWHEEL_MAX_CAPACITY == WHEEL_MAX_CAPACITY);
 static_assert(TWHEEL_MAX_LEVELS == WHEEL_MAX_LEVELS);
 static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
@@ -31,6 +30,24 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
  * (expiry.c); but other timers expire meanwhile or come down to other levels.
  */
 #define MOVE_COST	21600
+
+/*
+ * The wheel asks whether timers are due, by their deadlines.  One that was moved later is not; nor
+ * are timers after the clock was set back.
+ */
+static void timers_look(struct wheel *w, struct wheel_batch *batch)
+{
+	struct timers *ts = container_of(w, struct timers, wheel);
+
+	for (unsigned int i = 0; i < batch->nr; i++) {
+		struct timer *t = batch->timer[i];
+		u32 id = batch->id[i];
+
+		batch->expiry[i] = look_again(ts, id, t->deadline, batch->expiry[i]);
+		if (likely(batch->expiry[i] <= w->at))
+			timer_found(ts, id, t);
+	}
+}
 
 /**
  * timers_setup() - make an empty set of timers that holds no memory
@@ -50,7 +67,8 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 	ts->fresh = capacity;
 	ts->turned = ticks_of(ts, now);
 	wheel_init(&ts->wheel, capacity, levels, slots,
-		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->turned);
+		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->turned,
+		   timers_look);
 }
 
 /**
@@ -74,12 +92,55 @@ TWHEEL_PART int timers_check_shape(struct twheel_setup *setup)
 	return 0;
 }
 
+static u32 more_pages(const struct timers *ts)
+{
+	return DIV_ROUND_UP(ts->wheel.capacity, MORE_PER_PAGE);
+}
+
+/* Memory for timers_add_more_directory(), or NULL.  Sleeps. */
+TWHEEL_PART struct timer_more **timers_more_alloc(const struct timers *ts)
+{
+	return wheel_array_alloc(more_pages(ts) * sizeof(*ts->more));
+}
+
+TWHEEL_PART void timers_add_more_directory(struct timers *ts, struct timer_more **directory)
+{
+	ts->more = directory;
+	ts->more_memory = more_pages(ts) * sizeof(*ts->more);
+}
+
+/* Give a timer, and those that share its page, their struct timer_more: a page of zeroes. */
+TWHEEL_PART void timers_add_more(struct timers *ts, u32 id, void *page)
+{
+	ts->more[id / MORE_PER_PAGE] = page;
+	ts->more_memory += PAGE_SIZE;
+}
+
+/* Free all memory of timers.  Sleeps. */
+TWHEEL_PART void timers_destroy(struct timers *ts)
+{
+	for (u32 i = 0; ts->more && i < more_pages(ts); i++) {
+		if (ts->more[i])
+			free_pages_exact(ts->more[i], PAGE_SIZE);
+		cond_resched();
+	}
+	kvfree(ts->more);
+	words_destroy(ts);
+	wheel_destroy(&ts->wheel);
+}
+
+/* Bytes that timers take. */
+TWHEEL_PART size_t timers_memory(const struct timers *ts)
+{
+	return ts->wheel.memory + ts->more_memory + words_memory(ts);
+}
+
 /* Time */
 
 /*
  * What tick it is for the wheel.  Its time does not go back: when the clock was set back,
  * the wheel is ahead of it by that much from now on.  Timers that were filed before
- * then come out of their slots too early; words_look() files them again.
+ * then come out of their slots too early, and are filed again.
  */
 static u64 wheel_time(struct timers *ts, u64 now)
 {
@@ -88,30 +149,31 @@ static u64 wheel_time(struct timers *ts, u64 now)
 	ts->now = now;
 	if (unlikely(tick < at)) {
 		ts->shift += at - tick;
-		ts->wheel.look = words_look;
 		tick = at;
 	}
 	ts->turned = tick;
-	ts->plain = ts->word || ts->settable || ts->shift ? 0 : ts->wheel.ids;
+	ts->plain = ts->word || ts->settable || ts->shift || !ts->wheel.nr_levels ? 0 :
+		    ts->wheel.ids;
 	return tick;
 }
 
 /* States */
 
 /* The state of a timer without a word. */
-static __always_inline enum twheel_state timer_state(const struct timers *ts,
-						     const struct wheel_node *node,
+static __always_inline enum twheel_state timer_state(const struct timers *ts, u32 id,
 						     const struct timer *t)
 {
+	if (t->deadline == TIMER_NONE)
+		return TWHEEL_STATE_IDLE;
+	if (t->deadline == TIMER_DELIVERED)
+		return TWHEEL_STATE_DELIVERED;
 	/* Its tick may have come, though the wheel was not turned that far yet. */
-	if (likely(wheel_where(node) == WHEEL_FILED))
-		return unlikely(node->expiry <= ts->turned) &&
-		       tick_passed(ts, t->deadline, t->slack) ? TWHEEL_STATE_EXPIRED
-							      : TWHEEL_STATE_PENDING;
+	if (likely(wheel_where(t) == WHEEL_FILED))
+		return unlikely(t->deadline <= ts->now) &&
+		       tick_passed(ts, t->deadline, slack_of(ts, id)) ? TWHEEL_STATE_EXPIRED
+								      : TWHEEL_STATE_PENDING;
 	/* Its event waits, or a read holds it. */
-	if (timer_has_deadline(t))
-		return TWHEEL_STATE_EXPIRED;
-	return t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
+	return TWHEEL_STATE_EXPIRED;
 }
 
 /* Free ids */
@@ -138,8 +200,7 @@ static int free_id(struct timers *ts, u32 *id, struct timers_need *need)
 		}
 		need->handled++;
 		ts->fresh--;
-		if (wheel_where(wheel_node(&ts->wheel, ts->fresh)) == WHEEL_OUT &&
-		    !timer_claimed(ts, ts->fresh))
+		if (!timer_has_deadline(timer_of(ts, ts->fresh)))
 			wheel_push(&ts->wheel, ts->fresh, WHEEL_POOL, true);
 	}
 	*id = pool->head;
@@ -214,14 +275,11 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 	struct wheel *w = &ts->wheel;
 	enum twheel_state state = TWHEEL_STATE_IDLE;
 	u64 deadline = min_t(u64, op->deadline, KTIME_MAX), expiry = 0;
-	unsigned int level = 0;
-	unsigned int slack = op->slack ? slack_encode(ticks_of(ts, op->slack)) : 0;
+	u32 id = op->id, slack = slack_ticks(ts, op->slack);
 	const u32 flags = op->flags;
 	u64 interval = op->interval;
 	struct twheel_word *word;
-	struct wheel_node *node;
 	struct timer *t;
-	u32 id = op->id == TWHEEL_ID_ANY ? op->id : known_id(ts, op->id);
 	int ret = timers_check_arm(ts, op);
 
 	if (ret)
@@ -232,7 +290,9 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 		ret = free_id(ts, &id, need);
 		if (ret)
 			return ret;
-	} else if (!wheel_has(w, id)) {
+	}
+	id = known_id(ts, id);
+	if (!wheel_has(w, id)) {
 		if (op->generation)
 			return -ESTALE;
 		if (flags & TWHEEL_ARM_MOVE)
@@ -242,55 +302,62 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 		return -EAGAIN;
 	}
 	t = timer_of(ts, id);
-	node = wheel_node(w, id);
 	word = word_of(ts, id);
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	if (!word && op->id == id)
-		state = timer_state(ts, node, t);
+		state = timer_state(ts, id, t);
 	if (flags) {
 		ret = word ? 0 : arm_refused(flags, state_armed(state));
 		if (ret)
 			return ret;
 		if (flags & TWHEEL_ARM_KEEP) {
-			interval = t->interval;
-			slack = t->slack;
+			const struct timer_more *more = more_of(ts, id);
+
+			interval = more ? more->interval : 0;
+			slack = slack_of(ts, id);
 		}
 		if (flags & TWHEEL_ARM_RELATIVE && deadline)
 			deadline = add_times(now, deadline);
 	}
-	if (deadline > now) {
+	if (deadline > now)
 		expiry = file_tick(ts, deadline, slack);
-		level = wheel_level(w, expiry);
-	}
-	if (level_missing(ts, expiry, level, interval, slack, now) && !need->few_levels) {
+	/* Stale entries that have passed would wake the wheel for nothing. */
+	if (!w->filed && w->entries)
+		need->handled += wheel_advance(w, w->at, WHEEL_STEP - need->handled);
+	if (wheel_full(w))
+		return timers_make_room(ts, need);
+	if (level_missing(ts, expiry, interval, slack, now)) {
 		need->what = TIMERS_NEED_LEVEL;
+		return -EAGAIN;
+	}
+	if (unlikely(interval | slack) && !more_of(ts, id)) {
+		need->what = TIMERS_NEED_MORE;
+		need->id = id;
 		return -EAGAIN;
 	}
 
 	if (word)
 		return words_need(ts, op, id, deadline, need);
 	/* From here on nothing fails. */
-	timer_begin(t, op, deadline, slack);
+	timer_begin(ts, id, op, deadline, slack);
 	ts->arms++;
 	op->id = id;
 	op->generation = t->generation;
 	op->state = state;
 
+	if (wheel_where(t) >= WHEEL_DUE)
+		wheel_unlink(w, id);
 	if (deadline > now) {
-		if (wheel_where(node) == WHEEL_DUE || wheel_where(node) == WHEEL_POOL)
-			wheel_unlink(w, id);
-		wheel_file(w, id, expiry, level);
+		wheel_file(w, id, expiry);
 		trace_twheel_timer_arm(w, id, state);
-	} else {
-		if (wheel_where(node) != WHEEL_OUT)
-			wheel_unlink(w, id);
-		trace_twheel_timer_arm(w, id, state);
-		if (deadline)
-			timer_due(ts, id, now);
-		else
-			timer_end(ts, id, TIMER_NONE);
+		return 0;
 	}
+	trace_twheel_timer_arm(w, id, state);
+	if (deadline)
+		timer_due(ts, id);
+	else
+		timer_end(ts, id, TIMER_NONE);
 	return 0;
 }
 
@@ -313,12 +380,8 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 {
 	struct wheel *w = &ts->wheel;
 	const u64 deadline = op->deadline;
-	enum twheel_state state;
-	struct wheel_node *node;
-	enum wheel_where where;
-	unsigned int level;
+	u64 expiry, link;
 	struct timer *t;
-	u64 expiry;
 	u32 id;
 
 	if (unlikely((op->flags | op->reserved | op->count | op->generation | op->interval |
@@ -326,46 +389,36 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		return arm_any(ts, op, now, need);
 	id = array_index_nospec(op->id, ts->plain);
 	expiry = first_tick(ts, deadline);
-	level = wheel_level(w, expiry);
-	if (unlikely(level >= w->nr_levels || !wheel_has_chunk(w, id)))
+	if (unlikely(expiry >= w->end[w->nr_levels - 1] || expiry - w->at > WHEEL_HORIZON ||
+		     wheel_full(w) || !w->filed || !wheel_has_chunk(w, id) || more_of(ts, id)))
 		return arm_any(ts, op, now, need);
 	t = timer_of(ts, id);
-	node = wheel_node(w, id);
-	where = wheel_where(node);
-	/* Not if its event waits or a read holds it, nor if its id is in the pool. */
-	if (unlikely(where != WHEEL_FILED && (where != WHEEL_OUT || timer_has_deadline(t))))
+	link = t->link;
+	if (link & LINK_WHERE(WHEEL_FILED)) {
+		/* If it is filed, it may have come due. */
+		if (unlikely(!(link & LINK_KEPT) && t->deadline <= now))
+			return arm_any(ts, op, now, need);
+	} else if (unlikely(link)) {
 		return arm_any(ts, op, now, need);
-	state = timer_state(ts, node, t);
+	}
+	op->state = timer_has_deadline(t) ? TWHEEL_STATE_PENDING :
+		    t->deadline == TIMER_NONE ? TWHEEL_STATE_IDLE : TWHEEL_STATE_DELIVERED;
 	if (!++t->generation)
 		t->generation = 1;
+	op->generation = t->generation;
 	t->cookie = op->cookie;
 	t->deadline = deadline;
-	t->interval = 0;
-	t->count = 0;
-	t->slack = 0;
 	ts->arms++;
-	op->generation = t->generation;
-	op->state = state;
-	wheel_file_inline(w, id, node, expiry, level);
-	trace_twheel_timer_arm(w, id, state);
+	wheel_file_inline(w, id, t, expiry);
+	trace_twheel_timer_arm(w, id, op->state);
 	return 0;
 }
 
-/**
- * timers_cancel() - make sure that a timer is not armed
- * @ts: the timers, turned to the time that it is
- * @op: untrusted; the results are written to it
- * @need: what has to be done first, with -EAGAIN
- *
- * Return: 0; -EAGAIN: nothing was done, call again after words_exchange(); what
- * timers_check_cancel() returns; or -ESTALE.
- */
-TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need)
+/* As timers_cancel(), for all that is not plain. */
+static noinline int cancel_any(struct timers *ts, struct twheel_op *op, struct timers_need *need)
 {
 	int ret = timers_check_cancel(ts, op);
 	struct twheel_word *word;
-	struct wheel_node *node;
-	enum wheel_where where;
 	struct timer *t;
 	u32 id;
 
@@ -380,29 +433,57 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
 		return 0;
 	}
 	t = timer_of(ts, id);
-	node = wheel_node(&ts->wheel, id);
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	if (word && !need->exchanged)
 		return words_need(ts, op, id, 0, need);
 	op->generation = t->generation;
-	op->state = word ? word_state(ts, id, need->before) : timer_state(ts, node, t);
+	op->state = word ? word_state(ts, id, need->before) : timer_state(ts, id, t);
 	need->exchanged = false;
 	if (state_armed(op->state)) {
 		ts->cancels++;
 		trace_twheel_timer_cancel(&ts->wheel, id, op->state);
 	}
-	where = wheel_where(node);
-	if (likely(where == WHEEL_FILED))
-		wheel_unlink_filed(&ts->wheel, node);
-	else if (where == WHEEL_DUE)
-		wheel_unlink(&ts->wheel, id);
-	else if (!timer_claimed(ts, id))
+	if (!timer_has_deadline(t))
 		return 0;
+	wheel_unlink(&ts->wheel, id);
 	if (word)
 		word_let_go(ts, id, word);
 	else
 		timer_end(ts, id, TIMER_NONE);
+	return 0;
+}
+
+/**
+ * timers_cancel() - make sure that a timer is not armed
+ * @ts: the timers, turned to the time that it is
+ * @op: untrusted; the results are written to it
+ * @need: what has to be done first, with -EAGAIN
+ *
+ * Return: 0; -EAGAIN: nothing was done, call again after words_exchange(); what
+ * timers_check_cancel() returns; or -ESTALE.  A plain cancel is of a timer that is pending.
+ */
+TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need)
+{
+	struct timer *t;
+	u32 id;
+
+	if (unlikely((op->flags | op->reserved | op->count | op->generation | op->interval |
+		      op->slack | op->deadline | op->cookie) ||
+		     op->id >= min(ts->plain, ts->fresh)))
+		return cancel_any(ts, op, need);
+	id = array_index_nospec(op->id, ts->plain);
+	if (unlikely(!wheel_has_chunk(&ts->wheel, id)))
+		return cancel_any(ts, op, need);
+	t = timer_of(ts, id);
+	if (unlikely(wheel_where(t) != WHEEL_FILED || t->deadline <= ts->now))
+		return cancel_any(ts, op, need);
+	op->generation = t->generation;
+	op->state = TWHEEL_STATE_PENDING;
+	ts->cancels++;
+	trace_twheel_timer_cancel(&ts->wheel, id, TWHEEL_STATE_PENDING);
+	wheel_keep(&ts->wheel, t);
+	t->deadline = TIMER_NONE;
 	return 0;
 }
 
@@ -413,25 +494,27 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
 static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
 {
 	const struct twheel_word *word = word_of(ts, id);
-	struct timer t = *timer_of(ts, id);
-	u64 deadline = word ? word_deadline(word) : t.deadline;
-	enum twheel_state state = word ? word_state(ts, id, deadline) :
-					 timer_state(ts, wheel_node(&ts->wheel, id), &t);
+	const struct timer *t = timer_of(ts, id);
+	const struct timer_more *more = more_of(ts, id);
+	u64 deadline = word ? word_deadline(word) : t->deadline;
+	enum twheel_state state = word ? word_state(ts, id, deadline) : timer_state(ts, id, t);
 
 	*record = (struct twheel_timer){
 		.id		= id,
-		.generation	= t.generation,
+		.generation	= t->generation,
 		.state		= state,
 	};
 	if (!state_armed(state))
 		return false;
-	record->count = t.count;
-	record->cookie = t.cookie;
+	record->cookie = t->cookie;
 	record->deadline = deadline;
 	record->remaining = deadline > now ? deadline - now : 1;
-	record->interval = t.interval;
-	record->slack = slack_decode(t.slack) * ts->tick;
-	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(&t, deadline, now) : 0;
+	if (!more)
+		return true;
+	record->count = more->count;
+	record->interval = more->interval;
+	record->slack = more->slack * ts->tick;
+	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(more, deadline, now) : 0;
 	return true;
 }
 
@@ -479,24 +562,23 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
 	u32 ids[TIMERS_CLAIM_MAX];
 
 	ts->claims++;
-	nr = wheel_take_due(&ts->wheel, ids, min(nr, TIMERS_CLAIM_MAX));
+	nr = wheel_take_due(&ts->wheel, ids, min(nr, TIMERS_CLAIM_MAX), ts->claims);
 	for (unsigned int n = 0; n < nr; n++) {
-		struct wheel_node *node = wheel_node(&ts->wheel, ids[n]);
 		const struct timer *t = timer_of(ts, ids[n]);
-		u64 overruns = overruns_of(t, t->deadline, now);
-		bool last = !t->interval || (t->count && overruns + 1 >= t->count);
+		const struct timer_more *more = more_of(ts, ids[n]);
+		u64 overruns = overruns_of(more, t->deadline, now);
+		bool last = !more || !more->interval ||
+			    (more->count && overruns + 1 >= more->count);
 
 		events[n] = (struct twheel_event){
 			.id		= ids[n],
 			.generation	= t->generation,
 			.cookie		= t->cookie,
 			.deadline	= t->deadline,
-			.fired		= node->expiry,
+			.fired		= t->deadline + late_decode(t->spare),
 			.overruns	= overruns,
 			.flags		= last ? TWHEEL_EVENT_LAST : 0,
 		};
-		/* Until the timer is touched, the claim holds. */
-		node->next = ts->claims;
 	}
 	return nr;
 }
@@ -543,7 +625,7 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		const struct twheel_event *event = &events[i];
 		struct twheel_word *word = word_of(ts, event->id);
 		bool holds = claim_holds(ts, event, claim);
-		struct timer *t = timer_of(ts, event->id);
+		struct timer_more *more = more_of(ts, event->id);
 		u64 next;
 
 		/* The claim of a later arming, and what its word holds, are left alone. */
@@ -554,19 +636,22 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 			return i;
 		}
 		timer_delivered(ts, event, now);
-		next = timer_after(t, event);
-		timer_count(t, event->overruns + 1);
-		/* Armed by a store from here on, it is a one-shot. */
-		if (!next)
-			t->interval = 0;
-		t->deadline = next;
+		next = timer_after(more, event);
+		if (unlikely(more)) {
+			timer_count(more, event->overruns + 1);
+			/* Armed by a store from here on, it is a one-shot. */
+			if (!next)
+				more->interval = 0;
+		}
 		if (!next) {
 			timer_end(ts, event->id, TIMER_DELIVERED);
 			continue;
 		}
-		timer_resume(ts, event->id, now);
+		timer_of(ts, event->id)->deadline = next;
 		if (unlikely(word))
-			word_promise(ts, event->id, word);
+			word_resume(ts, event->id, word, now);
+		else
+			timer_resume(ts, event->id, now);
 	}
 	return nr;
 }
@@ -582,8 +667,10 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 				 unsigned int nr, u32 claim)
 {
 	while (nr--)
-		if (claim_holds(ts, &events[nr], claim))
-			timer_queue(ts, events[nr].id, true);
+		if (claim_holds(ts, &events[nr], claim)) {
+			wheel_push(&ts->wheel, events[nr].id, WHEEL_DUE, true);
+			ts->news = true;
+		}
 }
 
 /* Enumeration */
@@ -614,7 +701,7 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}
-		if (!timer_claimed(ts, id))
+		if (wheel_where(timer_of(ts, id)) != WHEEL_TAKEN)
 			n += timer_tell(ts, id, now, &records[n]);
 		id++;
 	}
@@ -652,10 +739,7 @@ TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int
 
 	if (!budget || !ts->wheel.nr_levels)
 		return 0;
-	done = wheel_advance(&ts->wheel, wheel_time(ts, now), now, budget);
-	if (timers_expired(ts) != expired) {
-		ts->fired += timers_expired(ts) - expired;
-		ts->news = true;
-	}
+	done = wheel_advance(&ts->wheel, wheel_time(ts, now), budget);
+	timers_found(ts, expired);
 	return done;
 }

@@ -16,6 +16,11 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 			      unsigned int slots, u64 tick, u64 now);
 
 TWHEEL_PART int timers_check_shape(struct twheel_setup *setup);
+TWHEEL_PART struct timer_more **timers_more_alloc(const struct timers *ts);
+TWHEEL_PART void timers_add_more_directory(struct timers *ts, struct timer_more **directory);
+TWHEEL_PART void timers_add_more(struct timers *ts, u32 id, void *page);
+TWHEEL_PART void timers_destroy(struct timers *ts);
+TWHEEL_PART size_t timers_memory(const struct timers *ts);
 
 TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
 TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);
@@ -64,32 +69,10 @@ static __always_inline void timers_prefetch(const struct timers *ts, u32 id)
 	id = known_id(ts, id);
 	if (!wheel_has_chunk(&ts->wheel, id))
 		return;
-	wheel_prefetch(&ts->wheel, id);
+	prefetchw(timer_of(ts, id));
 	word = word_of(ts, id);
 	if (unlikely(word))
 		prefetchw(word);
-}
-
-/*
- * Fetch the neighbours of a timer that an operation is likely to take out of its list: a
- * cancel does, and a move to earlier.  The timer itself was fetched before.
- */
-static __always_inline void timers_prefetch_neighbours(const struct timers *ts,
-						       const struct twheel_op *op)
-{
-	const struct wheel_node *node;
-	u32 id = op->id;
-
-	if (id >= ts->wheel.ids)
-		return;
-	id = known_id(ts, id);
-	if (!wheel_has_chunk(&ts->wheel, id))
-		return;
-	node = wheel_node(&ts->wheel, id);
-	if (wheel_where(node) != WHEEL_FILED ||
-	    (op->opcode == TWHEEL_OP_ARM && op->deadline >= timer_of(ts, id)->deadline))
-		return;
-	wheel_prefetch_neighbours(&ts->wheel, node);
 }
 
 /* Fetch what the first of many operations will write. */
@@ -98,8 +81,6 @@ static __always_inline void timers_prefetch_first(const struct timers *ts,
 {
 	for (unsigned int i = 0; i < min(nr, WHEEL_AHEAD); i++)
 		timers_prefetch(ts, ops[i].id);
-	for (unsigned int i = 0; i < min(nr, WHEEL_AHEAD / 2); i++)
-		timers_prefetch_neighbours(ts, &ops[i]);
 }
 
 /* Before the first of @nr operations that are left: fetch what later ones will write. */
@@ -108,8 +89,6 @@ static __always_inline void timers_prefetch_later(const struct timers *ts,
 {
 	if (nr > WHEEL_AHEAD)
 		timers_prefetch(ts, ops[WHEEL_AHEAD].id);
-	if (nr > WHEEL_AHEAD / 2)
-		timers_prefetch_neighbours(ts, &ops[WHEEL_AHEAD / 2]);
 }
 
 #endif /* TWHEEL_TIMERS_H */

@@ -27,7 +27,8 @@ TRACE_DEFINE_ENUM(TWHEEL_STATE_DELIVERED);
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define TP_PROTO(args...) args
 #define TRACE_EVENT(name, proto, ...)	\
-	static inline void trace_##name(proto) { }
+	static inline void trace_##name(proto) { } \
+	static inline bool trace_##name##_enabled(void) { return false; }
 #define DEFINE_EVENT(class, name, proto, ...)	TRACE_EVENT(name, PARAMS(proto))
 #define DECLARE_EVENT_CLASS(...)
 #define PARAMS(args...) args
@@ -65,7 +66,7 @@ DECLARE_EVENT_CLASS(twheel_timer,
 		__entry->generation	= t->generation;
 		__entry->cookie		= t->cookie;
 		__entry->deadline	= t->deadline;
-		__entry->interval	= t->interval;
+		__entry->interval	= trace_interval(w, id);
 		__entry->found		= found;
 		__entry->tick = trace_place(w, id, &__entry->level, &__entry->slot);
 	),
@@ -92,8 +93,8 @@ DEFINE_EVENT(twheel_timer, twheel_timer_stale,
 	TP_PROTO(const struct wheel *w, u32 id, u32 found), TP_ARGS(w, id, found));
 
 /*
- * The cascade has filed a timer again.  If @from, the tick it was filed by, is not @tick, a store
- * has pushed it back.
+ * The cascade has filed a timer again.  If @from, the tick it was filed by, is not @tick, it was
+ * moved meanwhile by a store, or to later by a call.
  */
 TRACE_EVENT(twheel_timer_move,
 	TP_PROTO(const struct wheel *w, u32 id, u64 from),
@@ -162,7 +163,7 @@ DEFINE_EVENT(twheel_event, twheel_timer_deliver,
 	TP_PROTO(const struct wheel *w, u32 id, u64 fired, u64 overruns, u64 now),
 	TP_ARGS(w, id, fired, overruns, now));
 
-/* An upper slot is opened.  @timers is an upper bound: cancelled ones are counted for a while. */
+/* An upper slot is opened.  @timers counts its entries, stale ones too. */
 TRACE_EVENT(twheel_cascade,
 	TP_PROTO(const struct wheel *w, u32 level, u32 slot),
 	TP_ARGS(w, level, slot),
@@ -177,7 +178,7 @@ TRACE_EVENT(twheel_cascade,
 		__entry->wheel		= trace_number(w);
 		__entry->level		= level;
 		__entry->slot		= slot;
-		__entry->timers		= w->level[level].slot[slot].filed;
+		__entry->timers		= w->level[level].slot[slot].count;
 		__entry->tick		= w->at;
 	),
 	TP_printk("wheel=%llu level=%u slot=%u timers=%u tick=%llu",
@@ -229,15 +230,38 @@ static inline const struct timer *trace_timer(const struct wheel *w, u32 id)
 	return timer_of(container_of(w, struct timers, wheel), id);
 }
 
-/* Return the tick by which a timer is filed, or 0.  Only the first of a list knows its slot. */
+static inline u64 trace_interval(const struct wheel *w, u32 id)
+{
+	const struct timer_more *more = more_of(container_of(w, struct timers, wheel), id);
+
+	return more ? more->interval : 0;
+}
+
+/*
+ * Return the tick of the entry that is a timer's own, or 0.  In which slot it is can be told
+ * while it is the last one there.
+ */
 static inline u64 trace_place(const struct wheel *w, u32 id, s32 *level, s32 *slot)
 {
-	const struct wheel_node *node = wheel_node(w, id);
-	bool filed = wheel_where(node) == WHEEL_FILED, first = filed && node->prev & PREV_HEAD;
+	u64 link = trace_timer(w, id)->link, tick;
+	unsigned int l;
 
-	*level = first ? (node->prev & PREV_ID) >> LIST_LEVEL_SHIFT : -1;
-	*slot = first ? (node->prev >> LIST_PLACE_SHIFT) & w->mask : -1;
-	return filed ? node->expiry : 0;
+	*level = -1;
+	*slot = -1;
+	if (wheel_where(trace_timer(w, id)) != WHEEL_FILED)
+		return 0;
+	tick = near_tick(w->at, link);
+	for (l = 0; l < w->nr_levels; l++) {
+		u32 place = (tick >> w->level[l].shift) & w->mask;
+		const struct wheel_slot *at = &w->level[l].slot[place];
+
+		if (!at->count || *pool_word(w, at->tail - 1) != entry_of(id, tick))
+			continue;
+		*level = l;
+		*slot = place;
+		break;
+	}
+	return tick;
 }
 #endif
 

@@ -39,8 +39,11 @@
  * whatever else is due, so it delays nobody.  Timers come due in order of
  * their ticks, except those of a heavy slot that was late itself.
  *
- * Moving a timer later only stores the new tick: the timer is filed again when
- * its old slot is opened.
+ * Slots hold entries by value, {id, tick}, in chains of blocks from a pool.  An entry is a
+ * timer's own if its tick is the one that the timer is filed by; all others are stale, and are
+ * dropped where they are met.  So to move a timer later, or to cancel it, is a store, and to move
+ * it earlier adds an entry.  The cascade streams entries and reads no timer.  When an entry is
+ * due, the timer's owner is asked whether the timer is.
  */
 #ifdef __KERNEL__
 #include <linux/bitops.h>
@@ -56,14 +59,20 @@
 #include "filing.h"
 #include "trace.h"
 
-static_assert(sizeof(struct wheel_node) == 16);
-static_assert(sizeof(struct wheel_slot) == 64);
-static_assert(WHEEL_LISTS <= 1 << LIST_PLACE_SHIFT);
-static_assert(2 * WHEEL_MAX_SLOTS <= 1 << (LIST_LEVEL_SHIFT - LIST_PLACE_SHIFT));
-static_assert(WHEEL_MAX_LEVELS << LIST_LEVEL_SHIFT <= 1 << WHEEL_WHERE_SHIFT);
-static_assert(WHEEL_MAX_CAPACITY <= 1 << WHEEL_WHERE_SHIFT);
-static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct wheel_node) == PAGE_SIZE);
-static_assert(WHEEL_CHUNK_TIMERS == 2 * WHEEL_OWNER_TIMERS);
+static_assert(sizeof(struct timer) == 32);
+static_assert(sizeof(struct wheel_slot) == 16);
+static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct timer) == PAGE_SIZE);
+static_assert(WHEEL_MAX_CAPACITY <= 1 << (64 - WHEEL_TICK_BITS));
+static_assert(WHEEL_MAX_CAPACITY < LINK_ID);
+static_assert(2 * LINK_ID_BITS <= WHEEL_WHERE_SHIFT);
+
+/*
+ * Stale entries that are brought along in a slot, instead of the slot of a level: it is emptied
+ * like that, behind all others.
+ */
+#define WHEEL_SIFT	WHEEL_MAX_LEVELS
+
+#define BLOCKS_PER_PAGE	((u32)(PAGE_SIZE / sizeof(u64) / WHEEL_BLOCK))
 
 /* Memory */
 
@@ -87,16 +96,38 @@ static u32 max_chunks(const struct wheel *w)
 	return DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS);
 }
 
+/* Blocks that hold this many entries, however these are spread over the slots. */
+static u64 blocks_for(const struct wheel *w, u64 entries)
+{
+	u64 slots = w->max_levels * ring_size(w) + 1;
+
+	return entries <= slots ? entries : slots + DIV_ROUND_UP(entries - slots, WHEEL_BLOCK - 1);
+}
+
+/**
+ * wheel_max_pages() - how many pages of blocks a wheel may have
+ * @w: the wheel
+ *
+ * Before it needs more than two entries for each timer, stale ones are dropped.
+ *
+ * Return: how many.
+ */
+TWHEEL_PART u32 wheel_max_pages(const struct wheel *w)
+{
+	return DIV_ROUND_UP(blocks_for(w, 2ULL * (w->capacity + WHEEL_STEP)), BLOCKS_PER_PAGE);
+}
+
 static size_t directory_bytes(const struct wheel *w)
 {
-	return max_chunks(w) * (sizeof(*w->node) + 2 * sizeof(*w->owner));
+	return max_chunks(w) * sizeof(*w->timer) + wheel_max_pages(w) * sizeof(*w->pool);
 }
 
 /**
  * wheel_array_alloc() - allocate zeroed memory of any size
  * @bytes: how much
  *
- * More than a page of it is in pages that are not neighbours: see struct wheel_chunk.
+ * More than a page of it is in pages that are not neighbours: blocks of several pages are split
+ * and joined with interrupts off, for milliseconds where thousands are given back.
  *
  * Return: the memory, for kvfree(), or NULL.  Sleeps.
  */
@@ -109,24 +140,26 @@ TWHEEL_PART void *wheel_array_alloc(size_t bytes)
  * wheel_init() - make an empty wheel that holds no memory
  * @w: the wheel
  * @capacity: number of ids, 1 to WHEEL_MAX_CAPACITY
- * @levels: most levels, up to WHEEL_MAX_LEVELS; 0: as many as ticks of 64 bits
- *	need
+ * @levels: most levels, up to WHEEL_MAX_LEVELS; 0: as many as reach the horizon
  * @slots: of a level, 1 to WHEEL_MAX_SLOTS; rounded up to a power of two, and
  *	to at least 4
  * @cost: ticks in which one timer is brought down, times WHEEL_COST_ONE; at least 1
  * @now: the tick it starts from
+ * @look: asked when timers are due
  */
 TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-			    unsigned int slots, u64 cost, u64 now)
+			    unsigned int slots, u64 cost, u64 now, wheel_look *look)
 {
 	memset(w, 0, sizeof(*w));
 	w->capacity = capacity;
 	w->bits = ilog2(roundup_pow_of_two(max(slots, WHEEL_MIN_SLOTS)));
 	w->mask = (2U << w->bits) - 1;
-	w->max_levels = DIV_ROUND_UP(64, w->bits);
+	w->max_levels = DIV_ROUND_UP(WHEEL_TICK_BITS - 2, w->bits);
 	w->max_levels = min(w->max_levels, levels ? levels : WHEEL_MAX_LEVELS);
+	w->look = look;
 	w->cost = cost;
 	w->at = now;
+	w->looked = now;
 	w->end[0] = WHEEL_NEVER;
 	for (int i = 0; i < 2; i++)
 		w->queue[i] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
@@ -142,19 +175,22 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
 {
 	unsigned int i;
 
-	for (i = 0; w->node && i < max_chunks(w); i++) {
-		wheel_chunk_free((struct wheel_chunk){
-			w->node[i], { w->owner[2 * i], w->owner[2 * i + 1] }
-		});
+	for (i = 0; w->timer && i < max_chunks(w); i++) {
+		if (w->timer[i])
+			free_pages_exact(w->timer[i], PAGE_SIZE);
 		cond_resched();
 	}
-	kvfree(w->node);
+	for (i = 0; i < w->nr_pages; i++) {
+		free_pages_exact(w->pool[i], PAGE_SIZE);
+		cond_resched();
+	}
+	kvfree(w->timer);
 	for (i = 0; i < w->nr_levels; i++)
 		kvfree(w->level[i].slot);
 }
 
 /**
- * wheel_directory_alloc() - room for all chunks
+ * wheel_directory_alloc() - room for the addresses of all pages
  * @w: the wheel it is for
  *
  * Its size follows from the capacity, so it is never copied to grow.
@@ -174,58 +210,42 @@ TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w)
  */
 TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory)
 {
-	w->node = directory;
-	w->owner = (void *)(w->node + max_chunks(w));
+	w->timer = directory;
+	w->pool = (void *)(w->timer + max_chunks(w));
 	w->ids = w->capacity;
 	w->memory += directory_bytes(w);
-}
-
-/**
- * wheel_chunk_alloc() - memory for timers that are in no list
- *
- * Return: the chunk, for wheel_add_chunk() or wheel_chunk_free(); without nodes, if
- * there is no memory.  Sleeps.
- */
-TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void)
-{
-	struct wheel_chunk chunk = {
-		.node		= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
-		.owner[0]	= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
-		.owner[1]	= alloc_pages_exact(PAGE_SIZE, WHEEL_GFP),
-	};
-
-	if (!chunk.node || !chunk.owner[0] || !chunk.owner[1]) {
-		wheel_chunk_free(chunk);
-		return (struct wheel_chunk){};
-	}
-	for (unsigned int i = 0; i < WHEEL_CHUNK_TIMERS; i++)
-		chunk.node[i].prev = PREV_OUT;
-	return chunk;
-}
-
-/* Free a chunk, or none. */
-TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk)
-{
-	if (chunk.node)
-		free_pages_exact(chunk.node, PAGE_SIZE);
-	for (int i = 0; i < 2; i++)
-		if (chunk.owner[i])
-			free_pages_exact(chunk.owner[i], PAGE_SIZE);
 }
 
 /**
  * wheel_add_chunk() - give a wheel the memory for an id and its neighbours
  * @w: a wheel with a directory
  * @id: one that has no memory yet
- * @chunk: from wheel_chunk_alloc(); the wheel owns it from now on
+ * @page: of zeroes; the wheel owns it from now on
  */
-TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk)
+TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, void *page)
 {
-	w->owner[id / WHEEL_OWNER_TIMERS & ~1U] = chunk.owner[0];
-	w->owner[id / WHEEL_OWNER_TIMERS | 1] = chunk.owner[1];
-	w->node[id >> WHEEL_CHUNK_SHIFT] = chunk.node;
+	w->timer[id >> WHEEL_CHUNK_SHIFT] = page;
 	w->nr_chunks++;
-	w->memory += WHEEL_CHUNK_BYTES;
+	w->memory += PAGE_SIZE;
+}
+
+/**
+ * wheel_add_blocks() - give a wheel room for more entries
+ * @w: a wheel with a directory
+ * @page: the wheel owns it from now on
+ */
+TWHEEL_PART void wheel_add_blocks(struct wheel *w, void *page)
+{
+	u32 word = w->nr_pages << POOL_SHIFT, slots = w->max_levels * ring_size(w) + 1, blocks;
+
+	w->pool[w->nr_pages++] = page;
+	w->memory += PAGE_SIZE;
+	for (u32 i = 0; i < BLOCKS_PER_PAGE; i++, word += WHEEL_BLOCK) {
+		*pool_word(w, word) = w->free;
+		w->free = word + 1;
+	}
+	blocks = w->nr_pages * BLOCKS_PER_PAGE;
+	w->room = blocks <= slots ? blocks : slots + (blocks - slots) * (WHEEL_BLOCK - 1);
 }
 
 /**
@@ -238,10 +258,8 @@ TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w)
 {
 	struct wheel_slot *slots = wheel_array_alloc(level_bytes(w));
 
-	for (unsigned int i = 0; slots && i < ring_size(w); i++) {
+	for (unsigned int i = 0; slots && i < ring_size(w); i++)
 		slots[i].soonest = WHEEL_NEVER;
-		memset(slots[i].head, 0xff, sizeof(slots[i].head));
-	}
 	return slots;
 }
 
@@ -290,101 +308,141 @@ TWHEEL_PART void wheel_add_level(struct wheel *w, struct wheel_slot *slots)
 	w->memory += level_bytes(w);
 }
 
-/* Lists */
+/* Slots */
 
-static bool slot_empty(const struct wheel_slot *slot)
+/* The slot of a level that is open, or what is sifted. */
+static struct wheel_slot *open_slot_of(struct wheel *w, unsigned int l)
 {
-	u32 all = WHEEL_NIL;
-
-	for (unsigned int i = 0; i < WHEEL_LISTS; i++)
-		all &= slot->head[i];
-	return all == WHEEL_NIL;
+	if (l == WHEEL_SIFT)
+		return &w->sift;
+	return &w->level[l].slot[w->level[l].hand & w->mask];
 }
 
-/* A slot has lost its last timer. */
-static void slot_close(struct wheel *w, unsigned int l, u32 place)
+/* The tick of an entry of a slot with this bound. */
+static u64 entry_tick(u64 soonest, u64 entry)
+{
+	return soonest + ((entry - soonest) & WHEEL_TICK_MASK);
+}
+
+/* A slot has lost its last entry. */
+static void slot_close(struct wheel *w, unsigned int l, u64 number)
 {
 	struct wheel_level *level = &w->level[l];
 
-	level->slot[place].soonest = WHEEL_NEVER;
-	level->slot[place].filed = 0;
-	__clear_bit(place, level->map);
+	level->slot[number & w->mask].soonest = WHEEL_NEVER;
+	__clear_bit(number & w->mask, level->map);
 	if (!--level->used)
 		level->next = WHEEL_NEVER;
-	if ((level->hand & w->mask) == place) {
+	if (level->hand == number) {
 		w->open &= ~BIT(l);
 		w->heavy &= ~BIT(l);
 	}
 }
 
-/* The first timer of a slot's list is gone; perhaps it was the only one. */
-TWHEEL_PART noinline void wheel_slot_unlink(struct wheel *w, u32 name, u32 next)
+/* Add a block to a slot whose blocks are full; returns the first word for entries. */
+TWHEEL_PART noinline u32 wheel_add_block(struct wheel *w, struct wheel_slot *slot)
 {
-	unsigned int l = name >> LIST_LEVEL_SHIFT;
-	u32 place = (name >> LIST_PLACE_SHIFT) & w->mask;
-	struct wheel_slot *slot = &w->level[l].slot[place];
+	u32 word = w->free - 1;
+	u64 *header = pool_word(w, word);
 
-	slot->head[name % WHEEL_LISTS] = next;
-	if (next == WHEEL_NIL && slot_empty(slot))
-		slot_close(w, l, place);
+	w->free = *header;
+	*header = slot->tail;
+	return word + 1;
 }
 
-/* Take a timer out of the due queue or the pool. */
-static void unlink_queued(struct wheel *w, struct wheel_node *node)
+/*
+ * Take up to @nr entries from the end of a slot, all from one block, which is copied to @block.
+ * Returns the first of them, and in @nr how many.
+ */
+static const u64 *slot_pop(struct wheel *w, struct wheel_slot *slot, u64 *block,
+			   unsigned int *nr)
 {
-	struct wheel_queue *queue = wheel_queue(w, wheel_where(node));
-	u32 next = node->next;
-	u32 prev = node->prev & PREV_HEAD ? WHEEL_NIL : node->prev & PREV_ID;
+	u32 word = (slot->tail - 1) & ~(WHEEL_BLOCK - 1);
+	unsigned int in = slot->tail - 1 - word;
+	u64 *header = pool_word(w, word);
 
-	if (next == WHEEL_NIL)
-		queue->tail = prev;
-	else
-		wheel_node(w, next)->prev = node->prev;
-	if (prev == WHEEL_NIL)
-		queue->head = next;
-	else
-		wheel_node(w, prev)->next = next;
-	node->prev = PREV_OUT;
-	queue->count--;
+	*nr = min(*nr, in);
+	memcpy(block, header + 1, (WHEEL_BLOCK - 1) * sizeof(*block));
+	slot->count -= *nr;
+	slot->tail -= *nr;
+	w->entries -= *nr;
+	if (*nr == in) {
+		slot->tail = *header;
+		if (slot->tail)
+			prefetch(pool_word(w, slot->tail - WHEEL_BLOCK));
+		*header = w->free;
+		w->free = word + 1;
+	}
+	return block + in - *nr;
+}
+
+/* Queues */
+
+static u64 queue_link(enum wheel_where where, u32 prev, u32 next)
+{
+	return LINK_WHERE(where) | (u64)(prev & LINK_ID) << LINK_ID_BITS | (next & LINK_ID);
+}
+
+static u32 link_next(u64 link)
+{
+	u32 next = link & LINK_ID;
+
+	return next == LINK_ID ? WHEEL_NIL : next;
+}
+
+static u32 link_prev(u64 link)
+{
+	return link_next(link >> LINK_ID_BITS);
+}
+
+static void set_next(struct wheel *w, u32 id, u32 next)
+{
+	u64 *link = &wheel_timer(w, id)->link;
+
+	*link = (*link & ~(u64)LINK_ID) | (next & LINK_ID);
+}
+
+static void set_prev(struct wheel *w, u32 id, u32 prev)
+{
+	u64 *link = &wheel_timer(w, id)->link;
+
+	*link = (*link & ~((u64)LINK_ID << LINK_ID_BITS)) | (u64)(prev & LINK_ID) << LINK_ID_BITS;
 }
 
 /**
- * wheel_unlink() - take a timer out of the list that it is in
+ * wheel_unlink() - a timer is not to come due, or is out of its queue
  * @w: the wheel
- * @id: a timer that is filed, due or in the pool
+ * @id: the timer
  */
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 {
-	struct wheel_node *node = wheel_node(w, id);
+	struct timer *t = wheel_timer(w, id);
+	enum wheel_where where = wheel_where(t);
+	u64 link = t->link;
 
-	if (likely(wheel_where(node) == WHEEL_FILED))
-		wheel_unlink_filed(w, node);
-	else
-		unlink_queued(w, node);
-}
+	t->link = link & LINK_WHERE(WHEEL_FILED) ? link | LINK_KEPT : 0;
+	w->filed -= where == WHEEL_FILED;
+	w->taken -= where == WHEEL_TAKEN;
+	if (where == WHEEL_DUE || where == WHEEL_POOL) {
+		struct wheel_queue *queue = wheel_queue(w, where);
+		u32 next = link_next(link), prev = link_prev(link);
 
-/* Put a timer at the end of the due queue or the pool. */
-static void queue_append(struct wheel *w, struct wheel_queue *queue, u32 id,
-			 struct wheel_node *node, enum wheel_where where)
-{
-	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
-
-	node->next = WHEEL_NIL;
-	if (likely(queue->tail != WHEEL_NIL)) {
-		node->prev = kind | queue->tail;
-		wheel_node(w, queue->tail)->next = id;
-	} else {
-		node->prev = PREV_HEAD | kind;
-		queue->head = id;
+		queue->count--;
+		if (next == WHEEL_NIL)
+			queue->tail = prev;
+		else
+			set_prev(w, next, prev);
+		if (prev == WHEEL_NIL)
+			queue->head = next;
+		else
+			set_next(w, prev, next);
 	}
-	queue->tail = id;
-	queue->count++;
 }
 
 /**
- * wheel_push() - put a timer into the due queue or the pool
+ * wheel_push() - put a timer into the due queue, or among the free ids
  * @w: the wheel
- * @id: a timer that is in no list
+ * @id: a timer that is in neither
  * @where: WHEEL_DUE or WHEEL_POOL
  * @front: before all others, or behind them
  *
@@ -393,17 +451,20 @@ static void queue_append(struct wheel *w, struct wheel_queue *queue, u32 id,
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front)
 {
 	struct wheel_queue *queue = wheel_queue(w, where);
-	struct wheel_node *node = wheel_node(w, id);
-	u32 kind = (u32)where << WHEEL_WHERE_SHIFT;
+	struct timer *t = wheel_timer(w, id);
+	u32 prev = front ? WHEEL_NIL : queue->tail, next = front ? queue->head : WHEEL_NIL;
 
-	if (!front || queue->head == WHEEL_NIL) {
-		queue_append(w, queue, id, node, where);
-		return;
-	}
-	node->next = queue->head;
-	node->prev = PREV_HEAD | kind;
-	wheel_node(w, queue->head)->prev = kind | id;
-	queue->head = id;
+	w->filed -= wheel_where(t) == WHEEL_FILED;
+	w->taken -= wheel_where(t) == WHEEL_TAKEN;
+	t->link = queue_link(where, prev, next);
+	if (prev == WHEEL_NIL)
+		queue->head = id;
+	else
+		set_next(w, prev, id);
+	if (next == WHEEL_NIL)
+		queue->tail = id;
+	else
+		set_prev(w, next, id);
 	queue->count++;
 }
 
@@ -412,31 +473,32 @@ TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, boo
  * @w: the wheel
  * @ids: where to write which
  * @nr: how many at the most
+ * @mark: left in each, for wheel_mark()
  *
  * Return: how many.
  */
-TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr)
+TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr, u32 mark)
 {
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
 	u32 id = due->head;
 	unsigned int n;
 
 	for (n = 0; n < nr && id != WHEEL_NIL; n++) {
-		struct wheel_node *node = wheel_node(w, id);
+		struct timer *t = wheel_timer(w, id);
 
 		ids[n] = id;
-		prefetch(wheel_owner_part(w, id));
-		id = node->next;
+		id = link_next(t->link);
 		if (id != WHEEL_NIL)
-			prefetch(wheel_node(w, id));
-		node->prev = PREV_OUT;
+			prefetch(wheel_timer(w, id));
+		t->link = LINK_WHERE(WHEEL_TAKEN) | mark;
 	}
+	w->taken += n;
 	due->count -= n;
 	due->head = id;
 	if (id == WHEEL_NIL)
 		due->tail = WHEEL_NIL;
 	else
-		wheel_node(w, id)->prev = PREV_HEAD | WHEEL_DUE << WHEEL_WHERE_SHIFT;
+		set_prev(w, id, WHEEL_NIL);
 	return n;
 }
 
@@ -452,18 +514,18 @@ static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 	const struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
 	u64 lead, soonest, earliest;
 
-	if (!l || slot->filed <= WHEEL_STEP)
+	if (!l || slot->count <= WHEEL_STEP)
 		return slot->soonest;
 	earliest = (((number - 1) << w->bits) + 1) << w->level[l - 1].shift;
 	/* One tick until the owner calls, one to find the timers, one for rounding. */
-	lead = slot->filed * w->cost / WHEEL_COST_ONE + 3;
+	lead = slot->count * w->cost / WHEEL_COST_ONE + 3;
 	soonest = slot->soonest > lead ? slot->soonest - lead : 0;
 	return min(slot->soonest, max(earliest, soonest));
 }
 
 /*
- * A timer was filed that changes when its slot has to be opened: the first one, the
- * soonest, or one that may make the slot heavy.
+ * An entry was put that changes when its slot has to be opened: the first one, the soonest, or
+ * one that makes the slot heavy or heavier.
  */
 TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 number, u64 tick)
 {
@@ -471,26 +533,20 @@ TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 n
 	u32 place = number & w->mask;
 	struct wheel_slot *slot = &level->slot[place];
 
-	/* An unlink does not know the slot, so what comes and goes is counted on and on. */
-	if (unlikely(slot->filed / 2 > w->filed))
-		slot->filed = w->filed;
 	slot->soonest = min(slot->soonest, tick);
 	level->used += !__test_and_set_bit(place, level->map);
 	level->next = min(level->next, slot_opens(w, l, number));
 }
 
-/* Not inline, so that the code for all other timers stays short. */
-TWHEEL_PART noinline void wheel_move_earlier(struct wheel *w, u32 id, struct wheel_node *node,
-					     u64 expiry, unsigned int level)
+/**
+ * wheel_file() - have a timer looked at when it is due
+ * @w: a wheel with at least one level, that is not full
+ * @id: a timer that is in no queue
+ * @expiry: a tick after the one the wheel has been turned to
+ */
+TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry)
 {
-	wheel_unlink_filed(w, node);
-	wheel_file_timer(w, id, node, expiry, level);
-}
-
-/* As wheel_file_inline(). */
-TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level)
-{
-	wheel_file_inline(w, id, wheel_node(w, id), expiry, level);
+	wheel_file_inline(w, id, wheel_timer(w, id), wheel_look_tick(w, expiry));
 }
 
 /* Turning */
@@ -579,7 +635,7 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 			return false;
 		w->cascades++;
 		trace_twheel_cascade(w, l, number & w->mask);
-		if (level->slot[number & w->mask].filed > WHEEL_STEP)
+		if (level->slot[number & w->mask].count > WHEEL_STEP)
 			w->heavy |= BIT(l);
 	}
 	set_hand(w, l, number);
@@ -590,132 +646,187 @@ static bool open_slot(struct wheel *w, unsigned int l, u64 number)
 	return true;
 }
 
-/* Insertion sort: a batch is small, and most of its timers come in order. */
-static void due_insert(struct wheel_batch *batch, u64 expiry, u32 id)
+/* What marks the timers whose entries this sift has put back. */
+static u64 sift_mark(const struct wheel *w)
 {
-	u64 *at = &batch->expiry[batch->nr];
-	u32 *id_at = &batch->id[batch->nr++];
-
-	for (; at != batch->expiry && at[-1] > expiry; at--, id_at--) {
-		*at = at[-1];
-		*id_at = id_at[-1];
-	}
-	*at = expiry;
-	*id_at = id;
+	return LINK_SPARE | (w->sifts >> 32 << WHEEL_TICK_BITS & LINK_SIFT);
 }
 
 /*
- * Ask the owner of a batch; leaves those in it that are due, in order.  Others
- * are filed again, or let go.
+ * Is an entry that has come out of its slot its timer's own, and is the timer filed?  If it is its
+ * own, the timer is out then.  Of several with one tick each is, but if the slot is sifted all
+ * but the first are stale.
  */
-static noinline void look_at(struct wheel *w, struct wheel_batch *batch)
+static bool entry_counts(struct wheel *w, struct timer *t, u64 tick, bool sifted)
 {
-	unsigned int nr = batch->nr;
+	const u64 own = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
+	u64 link = t->link;
 
-	w->look(w, batch);
-	batch->nr = 0;
-	for (unsigned int i = 0; i < nr; i++) {
-		u64 filed, expiry = batch->expiry[i];
-		u32 id = batch->id[i];
-
-		filed = wheel_node(w, id)->expiry;
-		if (expiry <= w->at) {
-			due_insert(batch, expiry, id);
-		} else if (expiry != WHEEL_NEVER) {
-			wheel_file_timer(w, id, wheel_node(w, id), expiry, wheel_level(w, expiry));
-			w->moves++;
-			trace_twheel_timer_move(w, id, filed);
-		} else {
-			trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
-		}
+	if ((link & ~(LINK_KEPT | LINK_SPARE | LINK_SIFT)) == own) {
+		if (sifted && (link & (LINK_SPARE | LINK_SIFT)) == sift_mark(w) &&
+		    t->spare == (u32)w->sifts)
+			return false;
+		t->link = 0;
+		w->filed -= !(link & LINK_KEPT);
+		return !(link & LINK_KEPT);
 	}
+	return false;
 }
 
-/* Put a batch at the end of the due queue, and begin a new one. */
-static void due_append(struct wheel *w, struct wheel_batch *batch, u64 stamp)
+/* An entry was filed again; if it is its timer's own, so was the timer. */
+static noinline void trace_move(const struct wheel *w, u32 id, u64 tick)
 {
-	const u32 kind = (u32)WHEEL_DUE << WHEEL_WHERE_SHIFT;
-	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
-	u32 prev = PREV_HEAD, *link = &due->head;
+	if ((wheel_timer(w, id)->link & ~(LINK_SPARE | LINK_SIFT)) ==
+	    (LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK)))
+		trace_twheel_timer_move(w, id, tick);
+}
 
-	if (unlikely(w->look) && batch->nr)
-		look_at(w, batch);
-	if (!batch->nr)
-		return;
-	if (due->tail != WHEEL_NIL) {
-		prev = due->tail;
-		link = &wheel_node(w, due->tail)->next;
-	}
+/* Drop the stale entries of a batch, and ask the owner about the others. */
+static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
+{
+	unsigned int nr = 0;
+
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		u32 id = batch->id[i];
-		struct wheel_node *node = wheel_node(w, id);
+		struct timer *t = batch->timer[i];
+		u64 tick = batch->expiry[i];
 
-		node->expiry = stamp;
-		node->prev = kind | prev;
-		trace_twheel_timer_expire(w, id, stamp, 0, stamp);
-		prev = id;
-		*link = id;
-		link = &node->next;
+		if (!entry_counts(w, t, tick, sifted))
+			continue;
+		/* It is out, so @spare is free. */
+		if (trace_twheel_timer_move_enabled())
+			t->spare = tick;
+		batch->timer[nr] = t;
+		batch->id[nr] = batch->id[i];
+		batch->expiry[nr++] = tick;
 	}
-	*link = WHEEL_NIL;
-	due->tail = prev;
-	due->count += batch->nr;
-	batch->nr = 0;
+	batch->nr = nr;
+	if (nr)
+		w->look(w, batch);
+}
+
+/* A timer that was looked at is not due: it is filed again, or is let go. */
+static void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool sifted)
+{
+	u64 tick = wheel_look_tick(w, expiry);
+	u32 from = t->spare;
+
+	if (unlikely(expiry == WHEEL_NEVER)) {
+		trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
+		return;
+	}
+	t->link = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
+	if (sifted) {
+		t->link |= sift_mark(w);
+		t->spare = w->sifts;
+	}
+	w->filed++;
+	w->moves++;
+	wheel_put(w, id, tick);
+	trace_twheel_timer_move(w, id, w->at + (s64)(int)(from - (u32)w->at));
 }
 
 /*
- * Take timers out of the open slot of a level, from each list in turn: those
- * that are due go to the batch, the others are filed again.  If there is an owner to ask, all
- * of them go to the batch.
+ * Put those timers of a batch that are due at the end of the due queue, in order, and file the
+ * others again.  Begin a new batch.
+ */
+static noinline void due_append(struct wheel *w, struct wheel_batch *batch, bool sifted)
+{
+	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
+	u64 tick[WHEEL_STEP];
+	u8 order[WHEEL_STEP];
+	unsigned int nr = 0;
+	u32 prev = due->tail;
+
+	look_at(w, batch, sifted);
+	for (unsigned int i = 0; i < batch->nr; i++) {
+		u64 expiry = batch->expiry[i];
+		unsigned int at;
+
+		if (unlikely(expiry > w->at)) {
+			not_due(w, batch->timer[i], batch->id[i], expiry, sifted);
+			continue;
+		}
+		/* Insertion sort: most of them come in order. */
+		for (at = nr++; at && tick[at - 1] > expiry; at--) {
+			tick[at] = tick[at - 1];
+			order[at] = order[at - 1];
+		}
+		tick[at] = expiry;
+		order[at] = i;
+	}
+	batch->nr = 0;
+	if (!nr)
+		return;
+	if (prev == WHEEL_NIL)
+		due->head = batch->id[order[0]];
+	else
+		set_next(w, prev, batch->id[order[0]]);
+	for (unsigned int i = 0; i < nr; i++) {
+		u32 next = i + 1 < nr ? batch->id[order[i + 1]] : WHEEL_NIL;
+
+		batch->timer[order[i]]->link = queue_link(WHEEL_DUE, prev, next);
+		prev = batch->id[order[i]];
+	}
+	due->tail = prev;
+	due->count += nr;
+}
+
+/* Add an entry to a batch. */
+static __always_inline void batch_add(const struct wheel *w, struct wheel_batch *batch, u64 tick,
+				      u32 id)
+{
+	struct timer *t = wheel_timer(w, id);
+
+	prefetchw(t);
+	batch->expiry[batch->nr] = tick;
+	batch->id[batch->nr] = id;
+	batch->timer[batch->nr++] = t;
+}
+
+/*
+ * Take entries out of the open slot of a level: those that are due go to the batch, the others
+ * are filed again.  If timers are to be looked at, or many entries are stale, all of them go to
+ * the batch.
  * Returns how many.
  */
 static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_batch *due,
 			       unsigned int budget)
 {
-	u32 place = w->level[l].hand & w->mask;
-	struct wheel_slot *slot = &w->level[l].slot[place];
-	unsigned int list, n;
+	struct wheel_slot *slot = open_slot_of(w, l);
+	bool ask = w->look_always || l == WHEEL_SIFT || w->entries - w->filed > w->filed;
+	const u64 base = slot->soonest;
+	u64 block[WHEEL_BLOCK - 1];
+	unsigned int done, nr;
 
-	budget = min3(budget, WHEEL_STEP - due->nr, slot->filed);
-	for (n = 0, list = 0; n < budget; list = (list + 1) % WHEEL_LISTS) {
-		u32 id = slot->head[list];
-		struct wheel_node *node;
-		u64 expiry;
+	budget = min3(budget, WHEEL_STEP - due->nr, slot->count);
+	for (done = 0; done < budget; done += nr) {
+		const u64 *entry;
 
-		if (id == WHEEL_NIL) {
-			if (slot_empty(slot))
-				break;
-			continue;
-		}
-		node = wheel_node(w, id);
-		slot->head[list] = node->next;
-		if (node->next != WHEEL_NIL)
-			prefetch(wheel_node(w, node->next));
-		n++;
-		expiry = node->expiry;
-		if (unlikely(w->look)) {
-			node->prev = PREV_OUT;
-			due->id[due->nr] = id;
-			due->expiry[due->nr++] = expiry;
-		} else if (expiry > w->at) {
-			wheel_file_timer(w, id, node, expiry, wheel_level(w, expiry));
-			w->moves++;
-			trace_twheel_timer_move(w, id, expiry);
-		} else {
-			due_insert(due, expiry, id);
+		nr = budget - done;
+		entry = slot_pop(w, slot, block, &nr);
+		for (unsigned int i = 0; i < nr; i++) {
+			u64 tick = entry_tick(base, entry[i]);
+			u32 id = entry_id(entry[i]);
+
+			if (ask || tick <= w->at) {
+				batch_add(w, due, tick, id);
+			} else {
+				wheel_put(w, id, tick);
+				w->moves++;
+				if (trace_twheel_timer_move_enabled())
+					trace_move(w, id, tick);
+			}
 		}
 	}
-	w->filed -= n;
-	slot->filed -= n;
-	if (!slot->filed || slot_empty(slot)) {
-		slot_close(w, l, place);
-		return n;
+	if (slot->count)
+		return done;
+	if (l == WHEEL_SIFT) {
+		w->open &= ~BIT(l);
+		w->heavy &= ~BIT(l);
+	} else {
+		slot_close(w, l, w->level[l].hand);
 	}
-	/* The lists have new first timers, or none. */
-	for (list = 0; list < WHEEL_LISTS; list++)
-		if (slot->head[list] != WHEEL_NIL)
-			wheel_node(w, slot->head[list])->prev = list_name(l, place, list);
-	return n;
+	return done;
 }
 
 /* Of the levels below @end, the one to attend to first; the upper one, where two are at a tie. */
@@ -765,7 +876,9 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
  */
 TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now)
 {
-	for (u32 heavy = w->heavy; heavy; heavy &= heavy - 1) {
+	if (w->heavy & BIT(WHEEL_SIFT) && w->sift.soonest <= now)
+		return true;
+	for (u32 heavy = w->heavy & ~BIT(WHEEL_SIFT); heavy; heavy &= heavy - 1) {
 		const struct wheel_level *level = &w->level[__ffs(heavy)];
 
 		if (level->slot[level->hand & w->mask].soonest <= now)
@@ -793,47 +906,51 @@ TWHEEL_PART void wheel_turn(struct wheel *w, u64 now)
 }
 
 /*
- * Empty slots of level 0, one after the other, until one of them is left open,
- * or has sent timers up, or lies behind @until.  Returns how many timers.  No
- * timers go round level 0, because there are others above it.
+ * Empty slots of level 0, one after the other, as long as they lie before @until and fit into the
+ * batch; or one that does not, of which the rest is left.  Returns how many entries.  Timers go
+ * round level 0 only if they were filed while there was no other.
  */
 static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *due,
 			      unsigned int budget)
 {
 	struct wheel_level *level = &w->level[0];
-	u64 moves = w->moves;
+	u64 number, last = level->hand;
+	u64 block[WHEEL_BLOCK - 1];
 	unsigned int done = 0;
-	u64 number;
 
-	while ((number = first_slot(w, level, level->hand)) && number <= until &&
-	       done < budget && due->nr < WHEEL_STEP &&
-	       w->moves == moves && !(w->open & BIT(0))) {
-		set_hand(w, 0, number);
-		/* Behind a heavy slot that is in the way it is late already. */
-		w->at = max(w->at, number);
+	budget = min(budget, WHEEL_STEP - due->nr);
+	while ((number = first_slot(w, level, last)) && number <= until) {
+		struct wheel_slot *slot = &level->slot[number & w->mask];
+
+		if (done + slot->count > budget)
+			break;
+		done += slot->count;
+		while (slot->count) {
+			unsigned int nr = WHEEL_STEP;
+			const u64 *entry = slot_pop(w, slot, block, &nr);
+
+			for (unsigned int i = 0; i < nr; i++)
+				batch_add(w, due, entry_tick(slot->soonest, entry[i]),
+					  entry_id(entry[i]));
+		}
+		slot->soonest = WHEEL_NEVER;
+		__clear_bit(number & w->mask, level->map);
+		level->used--;
+		last = number;
+	}
+	if (!done && number && number <= until) {
+		last = number;
 		w->open |= BIT(0);
-		done += empty_slot(w, 0, due, budget - done);
+	}
+	/* Behind a heavy slot that is in the way they are late already. */
+	w->at = max(w->at, last);
+	set_hand(w, 0, last);
+	if (w->open & BIT(0)) {
+		done = empty_slot(w, 0, due, budget);
+		number = first_slot(w, level, last);
 	}
 	level->next = number ? number : WHEEL_NEVER;
 	return done;
-}
-
-/*
- * What was unlinked from a slot is counted still, so it may only seem heavy.  It is,
- * if it holds more than a step's worth, and no more than that is counted here.
- */
-static noinline void count_again(const struct wheel *w, struct wheel_slot *slot)
-{
-	u32 count = 0;
-
-	for (unsigned int list = 0; list < WHEEL_LISTS; list++) {
-		u32 id = slot->head[list];
-
-		for (; id != WHEEL_NIL && count <= WHEEL_STEP; id = wheel_node(w, id)->next)
-			count++;
-	}
-	if (count <= WHEEL_STEP)
-		slot->filed = count;
 }
 
 /*
@@ -857,8 +974,6 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	struct wheel_level *level = &w->level[l];
 	u64 next = level->next, number = first_slot(w, level, level->hand);
 
-	if (l && number && level->slot[number & w->mask].filed > WHEEL_STEP)
-		count_again(w, &level->slot[number & w->mask]);
 	/* After a cancel @next may be too early. */
 	if (!number || (slot_opens(w, l, number) != next && !only_passed(w, level, number, next))) {
 		level->next = level_next(w, l);
@@ -871,16 +986,87 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	if (!open_slot(w, l, number))
 		return false;
 	/* If it can be emptied at once, then for all ticks before the next slot. */
-	if (level->slot[number & w->mask].filed <= budget)
+	if (level->slot[number & w->mask].count <= budget)
 		w->at = max(w->at, min(now, w->level[soonest_level(w, w->nr_levels)].next - 1));
 	return true;
+}
+
+/* Take the entries of a slot out of its ring, so that stale ones are dropped. */
+static void sift_slot(struct wheel *w, unsigned int l, u64 number)
+{
+	struct wheel_slot *slot = &w->level[l].slot[number & w->mask];
+
+	w->sift = *slot;
+	*slot = (struct wheel_slot){};
+	slot_close(w, l, number);
+	w->level[l].next = level_next(w, l);
+	w->open |= BIT(WHEEL_SIFT);
+	w->heavy |= BIT(WHEEL_SIFT);
+	w->sifts++;
+}
+
+/*
+ * Where a look was in vain the next one may be, too: sift the slot that has to be opened next, if
+ * one step can do that.  Not if this was done at @ahead, and has left a timer for that tick; and
+ * only twice as far ahead as the last look lies back, so a timer is looked at three times as often
+ * at most.
+ */
+static bool sift_next(struct wheel *w, u64 *ahead, unsigned int budget)
+{
+	unsigned int l = soonest_level(w, w->nr_levels);
+	struct wheel_level *level = &w->level[l];
+	u64 number = first_slot(w, level, level->hand);
+
+	if (!number || level->next <= *ahead || level->next - w->at > 2 * (w->at - w->looked) ||
+	    level->slot[number & w->mask].count > budget)
+		return false;
+	*ahead = level->next;
+	sift_slot(w, l, number);
+	return true;
+}
+
+/* Sift slots, one after the other. */
+static bool sift_any(struct wheel *w)
+{
+	for (unsigned int i = 0; i <= w->nr_levels; i++) {
+		unsigned int l = w->sift_level;
+		u64 number = first_slot(w, &w->level[l], max(w->sift_after, w->level[l].hand));
+
+		w->sift_after = number;
+		if (number) {
+			sift_slot(w, l, number);
+			return true;
+		}
+		w->sift_level = (l + 1) % w->nr_levels;
+	}
+	return false;
+}
+
+/**
+ * wheel_sift() - look at entries, to drop stale ones
+ * @w: the wheel
+ * @budget: at how many at the most
+ *
+ * Return: at how many.
+ */
+TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget)
+{
+	struct wheel_batch due;
+	unsigned int done = 0;
+
+	for (due.nr = 0; done < budget && (w->open || sift_any(w));) {
+		const bool sifted = w->open & BIT(WHEEL_SIFT);
+
+		done += empty_slot(w, __fls(w->open), &due, budget - done);
+		due_append(w, &due, sifted);
+	}
+	return done;
 }
 
 /**
  * wheel_advance() - bring timers down and find those that are due
  * @w: a wheel with at least one level
  * @now: the tick up to which timers are due; ticks do not go back
- * @stamp: left in the node of each timer that is put into the due queue
  * @budget: how many timers to handle at the most
  *
  * Can be called again to go on where the budget ran out; timers may be filed,
@@ -888,18 +1074,19 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
  *
  * Return: how many timers were handled. Less than @budget: all are.
  */
-TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
-				       unsigned int budget)
+TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int budget)
 {
+	const u32 queued = wheel_queue(w, WHEEL_DUE)->count;
 	unsigned int done = 0, end = w->nr_levels;
 	struct wheel_batch due;
+	u64 ahead = now;
 
 	for (due.nr = 0; done < budget;) {
 		u32 light = w->open & ~w->heavy;
 		unsigned int l, heavy;
 
 		if (due.nr == WHEEL_STEP)
-			due_append(w, &due, stamp);
+			due_append(w, &due, false);
 		if (light) {
 			done += empty_slot(w, __ffs(light), &due, budget - done);
 			continue;
@@ -908,9 +1095,13 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 		if (w->level[l].next > now) {
 			if (end == w->nr_levels)
 				turn(w, now);
-			/* What the owner is asked of yet is due now, or after now. */
-			if (!w->open)
-				break;
+			if (!w->open) {
+				/* What the owner is asked of yet is due now, or after now. */
+				due_append(w, &due, false);
+				if (!done || wheel_queue(w, WHEEL_DUE)->count != queued ||
+				    !sift_next(w, &ahead, budget - done))
+					break;
+			}
 		} else if (!l && w->nr_levels > 1) {
 			done += run_ticks(w, min(now, upper_next(w, end) - 1), &due, budget - done);
 			continue;
@@ -929,10 +1120,17 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
 			end = heavy;
 			continue;
 		}
+		/* What is sifted does not mix with the rest. */
+		if (heavy == WHEEL_SIFT)
+			due_append(w, &due, false);
 		done += empty_slot(w, heavy, &due, budget - done);
+		if (heavy == WHEEL_SIFT)
+			due_append(w, &due, true);
 		end = w->nr_levels;
 	}
-	due_append(w, &due, stamp);
+	due_append(w, &due, false);
+	if (done)
+		w->looked = w->at;
 	/* Else upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
 		turn(w, w->at);

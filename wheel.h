@@ -41,7 +41,7 @@
 #define WHEEL_MAX_SLOTS		4096
 #define WHEEL_MAX_CAPACITY	0x1000000U
 
-/* "No timer": ends a list. */
+/* "No timer": ends a queue. */
 #define WHEEL_NIL		0xffffffffU
 /* "No tick": later than all others. */
 #define WHEEL_NEVER		(~0ULL)
@@ -52,11 +52,11 @@
  */
 #define WHEEL_LAST		(WHEEL_NEVER - 4 * WHEEL_MAX_SLOTS)
 
-/* Timers that a step may handle; a slot with more is brought down early. */
+/* Entries that a step may handle; a slot with more is brought down early. */
 #define WHEEL_STEP		64U
 
-/* Timers in a chunk: their nodes fill a page, so 256 with pages of 4 KiB. */
-#define WHEEL_CHUNK_SHIFT	(PAGE_SHIFT - 4)
+/* Timers in a chunk: they fill a page, so 128 with pages of 4 KiB. */
+#define WHEEL_CHUNK_SHIFT	(PAGE_SHIFT - 5)
 #define WHEEL_CHUNK_TIMERS	((u32)BIT(WHEEL_CHUNK_SHIFT))
 
 /*
@@ -65,85 +65,69 @@
  */
 #define WHEEL_COST_ONE		BIT_ULL(20)
 
-/* Lists in a slot: walking eight at a time overlaps their cache misses. */
-#define WHEEL_LISTS		8U
+/*
+ * An entry: the id of a timer, and the low bits of the tick at which the wheel looks at it.  A
+ * timer that is due beyond the horizon is looked at there, and filed again.
+ */
+#define WHEEL_TICK_BITS		40
+#define WHEEL_TICK_MASK		(BIT_ULL(WHEEL_TICK_BITS) - 1)
+#define WHEEL_HORIZON		BIT_ULL(WHEEL_TICK_BITS - 2)
+
+/* Words in a block: a header, and entries. */
+#define WHEEL_BLOCK		8U
 
 /**
- * struct wheel_node - the part of a timer that the wheel works on
- * @expiry: tick at which it is due.  May be later than its slot tells, after
- *	a lazy move.  In the due queue: the owner's stamp of the pass that
- *	found it due.
- * @next: id of the next timer in the list, or WHEEL_NIL
- * @prev: which kind of list, and the id of the previous timer; of the first
- *	timer, the name of the list instead.  So unlinking computes nothing.
+ * struct timer - a timer: all that there is of one that is plain
+ * @link: where it is, and its place there, as filing.h packs them; 0: nowhere
+ * @spare: the wheel's, of a timer that is filed; the owner's, of one in the due queue
+ * @generation: the owner's, as all that follows: see timer.h
+ * @cookie: the owner's
+ * @deadline: the owner's
  *
- * 16 bytes, four to a cache line, apart from what only the owner needs.
+ * 32 bytes, two to a cache line.
  */
-struct wheel_node {
-	u64	expiry;
-	u32	next;
-	u32	prev;
+struct timer {
+	u64	link;
+	u32	spare;
+	u32	generation;
+	u64	cookie;
+	u64	deadline;
 };
 
 /**
  * enum wheel_where - where a timer is
- * @WHEEL_FILED: in a slot
+ * @WHEEL_OUT: nowhere
+ * @WHEEL_FILED: one of the entries in the slots is its own
+ * @WHEEL_TAKEN: out of the due queue, and its owner may still put it back or file it again
+ * @WHEEL_KEPT: out, but the entry that it had is still in its slot, and is its own again if it is
+ *	filed for no earlier tick
  * @WHEEL_DUE: in the due queue
  * @WHEEL_POOL: in the pool of free ids
- * @WHEEL_OUT: in no list
  */
 enum wheel_where {
-	WHEEL_FILED	= 0,
-	WHEEL_DUE	= 1,
-	WHEEL_POOL	= 2,
-	WHEEL_OUT	= 3,
-};
-
-/* Bytes beside each node for the owner. */
-#define WHEEL_OWNER_SIZE	32
-
-/* What the owner keeps of this many timers fills a page. */
-#define WHEEL_OWNER_TIMERS	((unsigned int)(PAGE_SIZE / WHEEL_OWNER_SIZE))
-
-/* What the owner keeps of a timer. */
-struct wheel_owner_part {
-	u64	data[WHEEL_OWNER_SIZE / sizeof(u64)];
+	WHEEL_OUT	= 0,
+	WHEEL_FILED	= 1,
+	WHEEL_TAKEN	= 2,
+	WHEEL_KEPT	= 3,
+	WHEEL_DUE	= 4,
+	WHEEL_POOL	= 6,
 };
 
 /**
- * struct wheel_chunk - memory for timers: three pages, which are not neighbours
- * @node: what the wheel works on; NULL: there is no memory
- * @owner: what the owner keeps of each timer, for half of them each; the wheel neither
- *	reads nor writes it
- *
- * Pages are taken one by one, because blocks of several pages are split and joined
- * with interrupts off, for milliseconds where thousands are given back.
- */
-struct wheel_chunk {
-	struct wheel_node	*node;
-	struct wheel_owner_part	*owner[2];
-};
-
-/* Bytes in these pages. */
-#define WHEEL_CHUNK_BYTES	(WHEEL_CHUNK_TIMERS * \
-				 (sizeof(struct wheel_node) + WHEEL_OWNER_SIZE))
-
-/**
- * struct wheel_slot - the timers of one span of ticks
- * @soonest: lower bound of their expiries, at most one empty wake-up too early;
+ * struct wheel_slot - the entries of one span of ticks
+ * @soonest: lower bound of their ticks, at most one empty wake-up too early;
  *	WHEEL_NEVER, if there are none
- * @filed: how many it holds, those that were unlinked counted with them: an
- *	upper bound, which is corrected now and then.  They go to each list in
- *	turn, so that the lists are of one length.
- * @head: first timer of each list, or WHEEL_NIL
+ * @tail: where the next entry goes, as a word of the block pool; a multiple of WHEEL_BLOCK: there
+ *	is no room in the last block; 0: there are no blocks
+ * @count: how many there are
  *
- * One cache line.
+ * All blocks of a slot but the last are full.
  */
 struct wheel_slot {
 	u64	soonest;
-	u32	filed;
-	u32	head[WHEEL_LISTS];
-} __aligned(64);
+	u32	tail;
+	u32	count;
+};
 
 /**
  * struct wheel_level - a ring of slots
@@ -152,11 +136,11 @@ struct wheel_slot {
  *	itself is empty, unless it is open.
  * @next: lower bound of the tick at which a slot has to be opened
  * @shift: a slot spans 1 << shift ticks
- * @used: how many slots hold timers
+ * @used: how many slots hold entries
  * @slot: the ring: twice as many slots as the level below turns through in
  *	one slot of this one, so that the next slot can come down while the
  *	level below still turns
- * @map: a bit for each slot that holds timers
+ * @map: a bit for each slot that holds entries
  * @small_map: @map, when it is small
  */
 struct wheel_level {
@@ -170,7 +154,7 @@ struct wheel_level {
 } __aligned(64);
 
 /**
- * struct wheel_queue - a list outside the slots, with two ends
+ * struct wheel_queue - timers outside the slots, linked both ways
  * @head: first timer, or WHEEL_NIL
  * @tail: last timer, or WHEEL_NIL
  * @count: how many
@@ -182,13 +166,15 @@ struct wheel_queue {
 };
 
 /**
- * struct wheel_batch - timers that were taken out of their slots together
- * @expiry: their ticks
- * @id: which they are
+ * struct wheel_batch - timers whose entries were taken out of their slots together
+ * @expiry: the ticks of the entries
+ * @timer: the timers
+ * @id: their ids
  * @nr: how many
  */
 struct wheel_batch {
 	u64		expiry[WHEEL_STEP];
+	struct timer	*timer[WHEEL_STEP];
 	u32		id[WHEEL_STEP];
 	unsigned int	nr;
 };
@@ -198,17 +184,17 @@ struct wheel;
 /**
  * typedef wheel_look - an owner's answer to when timers really are due
  * @w: the wheel
- * @batch: timers in no list, with the ticks that they were filed for; to be
- *	changed to the real ones.  WHEEL_NEVER: the timer is let go, and its
- *	owner's.
+ * @batch: timers that are out, with the ticks that the wheel has looked at them; to be changed to
+ *	the real ones.  WHEEL_NEVER: the timer is let go, and its owner's.
  */
 typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
 
 /**
  * struct wheel - a timing wheel
- * @node: directory of the pages of nodes, by id; NULL until there is one
- * @owner: directory of the pages with the owner's part, in the same memory
- * @nr_chunks: how many there are
+ * @timer: directory of the pages of timers, by id; NULL until there is one
+ * @pool: the block pool: directory of its pages, in the same memory
+ * @nr_chunks: how many pages of timers there are
+ * @nr_pages: how many pages of blocks there are
  * @capacity: ids are below this
  * @ids: the same once there is a directory, 0 before
  * @bits: log2 of the slots that a level turns through
@@ -216,24 +202,34 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @nr_levels: levels in use
  * @max_levels: levels that may come into use
  * @at: tick up to which timers are due; never before the hand of level 0
+ * @looked: tick at which entries were taken out last
  * @cost: ticks in which one timer is brought down, a cautious guess, times WHEEL_COST_ONE
- * @open: levels whose slot at the hand is being emptied, as bits
+ * @open: levels whose slot at the hand is being emptied, as bits; WHEEL_SIFT is another of them
  * @heavy: those of them with more than a step's worth, as bits
- * @filed: timers in slots
- * @moves: timers filed again, counted
+ * @free: first of the free blocks, as its first word + 1; 0: there are none
+ * @room: how many entries the blocks hold, however they are spread over the slots
+ * @entries: in slots
+ * @filed: timers that are filed; the other entries are stale
+ * @taken: timers that are taken
+ * @look_always: the owner is asked at each level, and not only of what is due
+ * @moves: entries filed again, counted
  * @cascades: upper slots opened, counted
- * @queue: the due queue and the pool, by enum wheel_where - 1
+ * @sift: entries of a slot that are looked at to drop stale ones
+ * @sifts: how many slots were, counted
+ * @sift_level: the level of the slot that was sifted last
+ * @sift_after: the number of that slot
+ * @queue: the due queue and the free ids
  * @memory: bytes allocated
- * @look: asked of timers that come out of a slot, at each level;
- *	NULL: each is due at the tick that it was filed for
+ * @look: asked when timers are due
  * @end: of each level, the first tick that its ring does not reach; behind the
  *	last level, WHEEL_NEVER
  * @level: the levels, finest first
  */
 struct wheel {
-	struct wheel_node	**node;
-	struct wheel_owner_part	**owner;
+	struct timer		**timer;
+	u64			**pool;
 	u32			nr_chunks;
+	u32			nr_pages;
 	u32			capacity;
 	u32			ids;
 	unsigned int		bits;
@@ -241,12 +237,22 @@ struct wheel {
 	unsigned int		nr_levels;
 	unsigned int		max_levels;
 	u64			at;
+	u64			looked;
 	u64			cost;
 	u32			open;
 	u32			heavy;
+	u32			free;
+	u32			room;
+	u32			entries;
 	u32			filed;
+	u32			taken;
+	bool			look_always;
 	u64			moves;
 	u64			cascades;
+	struct wheel_slot	sift;
+	u64			sifts;
+	unsigned int		sift_level;
+	u64			sift_after;
 	struct wheel_queue	queue[2];
 	size_t			memory;
 	wheel_look		*look;
@@ -255,27 +261,27 @@ struct wheel {
 };
 
 TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
-			    unsigned int slots, u64 cost, u64 now);
+			    unsigned int slots, u64 cost, u64 now, wheel_look *look);
 TWHEEL_PART void wheel_destroy(struct wheel *w);
 TWHEEL_PART void wheel_moved(struct wheel *w);
 
 TWHEEL_PART void *wheel_array_alloc(size_t bytes);
 TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w);
 TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory);
-TWHEEL_PART struct wheel_chunk wheel_chunk_alloc(void);
-TWHEEL_PART void wheel_chunk_free(struct wheel_chunk chunk);
-TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, struct wheel_chunk chunk);
+TWHEEL_PART u32 wheel_max_pages(const struct wheel *w);
+TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, void *page);
+TWHEEL_PART void wheel_add_blocks(struct wheel *w, void *page);
 TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w);
 TWHEEL_PART void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
 
-TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry, unsigned int level);
+TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry);
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id);
-TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr);
+TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr, u32 mark);
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
+TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget);
 
 TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
-TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, u64 stamp,
-				       unsigned int budget);
+TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
 
 /* For how many timers is there memory? */
@@ -287,7 +293,7 @@ static inline u32 wheel_timers_held(const struct wheel *w)
 /* Is there memory for this timer, whose id is below @ids? */
 static inline bool wheel_has_chunk(const struct wheel *w, u32 id)
 {
-	return w->node[id >> WHEEL_CHUNK_SHIFT];
+	return w->timer[id >> WHEEL_CHUNK_SHIFT];
 }
 
 /* Is there memory for this timer? */
@@ -304,7 +310,7 @@ static inline bool wheel_has(const struct wheel *w, u32 id)
  * A loop, because its branches are foreseen, and a level that was computed
  * would have to be waited for.
  *
- * Return: a level for wheel_file(); the number of levels, if none reaches it.
+ * Return: the level; the number of levels, if none reaches it.
  * A timer that is filed there all the same goes round.
  */
 static inline unsigned int wheel_level(const struct wheel *w, u64 expiry)
@@ -316,64 +322,75 @@ static inline unsigned int wheel_level(const struct wheel *w, u64 expiry)
 	return l;
 }
 
-/* May levels be added, so that this one can be reached? */
-static inline bool wheel_level_missing(const struct wheel *w, unsigned int level)
+/* The tick at which the wheel looks at a timer that is due at @expiry. */
+static inline u64 wheel_look_tick(const struct wheel *w, u64 expiry)
 {
-	return level >= w->nr_levels && w->nr_levels < w->max_levels;
+	return w->at + min(expiry - w->at, (u64)WHEEL_HORIZON);
+}
+
+/* May levels be added, so that this tick can be reached? */
+static inline bool wheel_level_missing(const struct wheel *w, u64 expiry)
+{
+	return unlikely(!w->nr_levels) ||
+	       (wheel_look_tick(w, expiry) >= w->end[w->nr_levels - 1] &&
+		w->nr_levels < w->max_levels);
 }
 
 /* May levels be added, so that a tick this far off can be reached from anywhere? */
 static inline bool wheel_reach_missing(const struct wheel *w, u64 ticks)
 {
-	return w->nr_levels < w->max_levels && ticks >> w->nr_levels * w->bits;
+	return w->nr_levels < w->max_levels &&
+	       min(ticks, (u64)WHEEL_HORIZON) >> w->nr_levels * w->bits;
 }
 
-static inline struct wheel_node *wheel_node(const struct wheel *w, u32 id)
+/*
+ * Is there no room for one more entry?  A timer in the due queue, and one that is taken, may be
+ * filed again without asking.
+ */
+static inline bool wheel_full(const struct wheel *w)
 {
-	return &w->node[id >> WHEEL_CHUNK_SHIFT][id & (WHEEL_CHUNK_TIMERS - 1)];
+	return w->entries + w->queue[0].count + w->taken >= w->room;
 }
 
-static inline void *wheel_owner_part(const struct wheel *w, u32 id)
+/* Had stale entries better be dropped than room be made for more? */
+static inline bool wheel_stale(const struct wheel *w)
 {
-	return &w->owner[id / WHEEL_OWNER_TIMERS][id % WHEEL_OWNER_TIMERS];
+	return w->entries - w->filed > w->filed + WHEEL_STEP;
 }
 
-/* The kind of list is kept in two bits of prev. */
-#define WHEEL_WHERE_SHIFT	29
+static inline struct timer *wheel_timer(const struct wheel *w, u32 id)
+{
+	return &w->timer[id >> WHEEL_CHUNK_SHIFT][id & (WHEEL_CHUNK_TIMERS - 1)];
+}
+
+/* Where a timer is stands in the highest bits of its link. */
+#define WHEEL_WHERE_SHIFT	61
 
 /* Where a timer is. */
-static inline enum wheel_where wheel_where(const struct wheel_node *node)
+static inline enum wheel_where wheel_where(const struct timer *t)
 {
-	return (node->prev >> WHEEL_WHERE_SHIFT) & 3;
+	return t->link >> WHEEL_WHERE_SHIFT;
+}
+
+/* The mark of a timer that is taken. */
+static inline u32 wheel_mark(const struct timer *t)
+{
+	return t->link;
+}
+
+/* A timer that is taken is out. */
+static inline void wheel_give_up(struct wheel *w, struct timer *t)
+{
+	t->link = 0;
+	w->taken--;
 }
 
 /* Of a batch, the timer that is fetched while another is filed or unlinked. */
 #define WHEEL_AHEAD	16U
 
-/*
- * Fetch a timer that has memory, to be written by an operation that comes soon.  Not left
- * to the compiler: gcc drops calls of a function that does no more than prefetch.
- */
-static __always_inline void wheel_prefetch(const struct wheel *w, u32 id)
-{
-	prefetchw(wheel_node(w, id));
-	prefetchw(wheel_owner_part(w, id));
-}
-
-/* Fetch what it takes to unlink a filed timer, beside itself. */
-static __always_inline void wheel_prefetch_neighbours(const struct wheel *w,
-						      const struct wheel_node *node)
-{
-	if (node->next != WHEEL_NIL)
-		prefetchw(wheel_node(w, node->next));
-	/* Of the first in a list it is a name, which is no id. */
-	if (node->prev < w->capacity)
-		prefetchw(wheel_node(w, node->prev));
-}
-
 static inline struct wheel_queue *wheel_queue(struct wheel *w, enum wheel_where where)
 {
-	return &w->queue[where - 1];
+	return &w->queue[where == WHEEL_POOL];
 }
 
 /* Is a heavy slot coming down, so that wheel_advance() has work at any time? */

@@ -17,46 +17,59 @@
  */
 #include "words.h"
 
-static_assert(WORDS_PER_PAGE == WHEEL_CHUNK_TIMERS);
-
-/*
- * File a timer by a deadline, and promise that.  It is in no list, or is filed by a later
- * one, so this lowers the promise.
- */
+/* File a timer that is in no queue by a deadline that is due earlier than what is promised. */
 static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
 {
-	struct timer *t = timer_of(ts, id);
-	u64 expiry = file_tick(ts, deadline, t->slack);
-
-	t->deadline = deadline;
-	wheel_file(&ts->wheel, id, expiry, wheel_level(&ts->wheel, expiry));
+	timer_of(ts, id)->deadline = deadline;
+	wheel_file(&ts->wheel, id, file_tick(ts, deadline, slack_of(ts, id)));
 	WRITE_ONCE(word->promise, deadline);
 }
 
 /*
- * A call has filed a timer anew, or has queued its event: promise what is true now.  It
- * may be less than before, so the raise rule is followed.
+ * File a timer that is in no queue by a deadline that may be later than what is promised.  By the
+ * raise rule the deadline may become a nearer one; the timer is filed once, so one entry will do.
  */
-TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *word)
+static void word_wait(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
 {
-	struct wheel_node *node = wheel_node(&ts->wheel, id);
-	u64 promise, deadline;
+	u64 stored;
 
-	promise = wheel_where(node) == WHEEL_FILED ? timer_of(ts, id)->deadline : 0;
-	WRITE_ONCE(word->promise, promise);
+	WRITE_ONCE(word->promise, deadline);
+	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
+	smp_mb();
+	stored = word_deadline(word);
+	word_file(ts, id, word, word_uncovered(stored, deadline) ? stored : deadline);
+}
+
+/* Queue the event of a timer that is in no queue; nothing is promised then. */
+static void word_due(struct timers *ts, u32 id, struct twheel_word *word)
+{
+	u64 deadline;
+
+	timer_due(ts, id);
+	WRITE_ONCE(word->promise, 0);
 	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
 	smp_mb();
 	deadline = word_deadline(word);
 	/* Of a deadline whose event waits already there is nothing more to promise. */
-	if (deadline == timer_of(ts, id)->deadline || !word_uncovered(deadline, promise))
+	if (!deadline || deadline == timer_of(ts, id)->deadline)
 		return;
-	if (wheel_where(node) != WHEEL_OUT)
-		wheel_unlink(&ts->wheel, id);
+	wheel_unlink(&ts->wheel, id);
 	word_file(ts, id, word, deadline);
 }
 
+/* Let a timer that is in no queue wait for its deadline, or be due. */
+TWHEEL_PART void word_resume(struct timers *ts, u32 id, struct twheel_word *word, u64 now)
+{
+	u64 deadline = timer_of(ts, id)->deadline;
+
+	if (deadline > now)
+		word_wait(ts, id, word, deadline);
+	else
+		word_due(ts, id, word);
+}
+
 /*
- * A timer is in no list, and its word may hold another deadline than the one it was last seen
+ * A timer is in no queue, and its word may hold another deadline than the one it was last seen
  * with: file the timer by that; or, if it was cancelled, end it.
  */
 static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
@@ -65,18 +78,17 @@ static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
 
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
-	} else if (deadline <= ts->now && tick_passed(ts, deadline, timer_of(ts, id)->slack)) {
+	} else if (deadline <= ts->now && tick_passed(ts, deadline, slack_of(ts, id))) {
 		/* Due as well: do not make the reader wait for another tick. */
 		timer_of(ts, id)->deadline = deadline;
-		timer_due(ts, id, ts->now);
-		word_promise(ts, id, word);
+		word_due(ts, id, word);
 	} else {
 		word_file(ts, id, word, deadline);
 	}
 }
 
 /*
- * A timer that has been taken out of its list is not wanted any more: it ends, but
+ * A timer that has been taken out of its slot or queue is not wanted any more: it ends, but
  * for a deadline that was stored in view of the promise that it had.
  */
 TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word)
@@ -90,7 +102,7 @@ TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word
 /* The state of a timer with a word. */
 TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline)
 {
-	enum wheel_where where = wheel_where(wheel_node(&ts->wheel, id));
+	enum wheel_where where = wheel_where(timer_of(ts, id));
 	const struct timer *t = timer_of(ts, id);
 
 	if (!deadline)
@@ -100,13 +112,12 @@ TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 de
 	if (where != WHEEL_FILED && deadline == t->deadline)
 		return TWHEEL_STATE_EXPIRED;
 	/* It may be filed, or only stored so far: the time tells. */
-	return tick_passed(ts, deadline, t->slack) ? TWHEEL_STATE_EXPIRED
+	return tick_passed(ts, deadline, slack_of(ts, id)) ? TWHEEL_STATE_EXPIRED
 						   : TWHEEL_STATE_PENDING;
 }
 
 /*
- * The wheel asks when the timers that come out of a slot are really due, if some have
- * words or the clock was set back.  What stands in their words is compared with what
+ * The wheel asks when timers with words are due.  What stands in their words is compared with what
  * they were filed by.  Where a promise is raised, the raise rule is followed, with one
  * barrier for all of them, because that is what it costs most.
  */
@@ -116,26 +127,17 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 	u64 raised = 0;
 
 	static_assert(ARRAY_SIZE(batch->id) <= 64);
+	for (unsigned int i = 0; i < batch->nr; i++)
+		prefetch(word_of(ts, batch->id[i]));
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		const struct twheel_word *word = word_of(ts, batch->id[i]);
-
-		prefetch(timer_of(ts, batch->id[i]));
-		if (word)
-			prefetch(word);
-	}
-	for (unsigned int i = 0; i < batch->nr; i++) {
-		struct twheel_word *word = word_of(ts, batch->id[i]);
-		struct timer *t = timer_of(ts, batch->id[i]);
+		u32 id = batch->id[i];
+		struct twheel_word *word = word_of(ts, id);
+		struct timer *t = batch->timer[i];
 		u64 before = t->deadline, promised;
 
-		if (word)
-			t->deadline = word_deadline(word);
-		/* One that nothing has changed is due when it was filed for. */
-		if (t->deadline != before || ts->shift)
-			batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
-					   shifted(ts, expiry_of(ts, t->deadline, t->slack));
-		if (!word)
-			continue;
+		t->deadline = word_deadline(word);
+		batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
+				   look_again(ts, id, t->deadline, batch->expiry[i]);
 		promised = batch->expiry[i] > w->at ? t->deadline : 0;
 		WRITE_ONCE(word->promise, promised);
 		if (word_uncovered(before, promised))
@@ -148,7 +150,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		unsigned int i = __ffs64(raised);
 		u32 id = batch->id[i];
 		struct twheel_word *word = word_of(ts, id);
-		struct timer *t = timer_of(ts, id);
+		struct timer *t = batch->timer[i];
 		u64 deadline = word_deadline(word);
 		bool filed = batch->expiry[i] > w->at && batch->expiry[i] != WHEEL_NEVER;
 
@@ -159,7 +161,7 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 				 * would raise the promise twice in one look.
 				 */
 				t->deadline = deadline;
-				batch->expiry[i] = file_tick(ts, deadline, t->slack);
+				batch->expiry[i] = file_tick(ts, deadline, slack_of(ts, id));
 				WRITE_ONCE(word->promise, deadline);
 			} else if (!filed) {
 				t->deadline = TIMER_NONE;
@@ -169,6 +171,9 @@ TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
 		if (t->deadline == TIMER_NONE)
 			timer_end(ts, id, TIMER_NONE);
 	}
+	for (unsigned int i = 0; i < batch->nr; i++)
+		if (batch->expiry[i] <= w->at)
+			timer_found(ts, batch->id[i], batch->timer[i]);
 }
 
 /**
@@ -243,7 +248,7 @@ TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel
 		struct twheel_word *word = word_of(ts, events[i].id);
 
 		if (word && !word_take(word, events[i].deadline,
-				       timer_after(timer_of(ts, events[i].id), &events[i])))
+				       timer_after(more_of(ts, events[i].id), &events[i])))
 			return i;
 	}
 	return nr;
@@ -253,29 +258,29 @@ TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel
 TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			  struct timers_need *need)
 {
-	u32 id = known_id(ts, op->id);
+	u32 id = known_id(ts, op->id), slack;
 	struct twheel_word *word = word_of(ts, id);
 	struct wheel *w = &ts->wheel;
 	enum wheel_where where;
 	struct timer *t;
 	const bool exchanged = need->exchanged;
 	u64 deadline, expiry = 0;
-	unsigned int level = 0;
 
 	if (!word)
 		return -ENOENT;
 	t = timer_of(ts, id);
-	where = wheel_where(wheel_node(w, id));
+	where = wheel_where(t);
 	deadline = word_deadline(word);
 	op->state = word_state(ts, id, exchanged ? need->before : deadline);
 	if (exchanged)
-		timer_begin(t, op, deadline, slack_encode(ticks_of(ts, op->slack)));
+		timer_begin(ts, id, op, deadline, slack_ticks(ts, op->slack));
 	need->exchanged = false;
-	if (deadline > now) {
-		expiry = file_tick(ts, deadline, t->slack);
-		level = wheel_level(w, expiry);
-	}
-	if (!exchanged && level_missing(ts, expiry, level, 0, 0, now) && !need->few_levels) {
+	slack = slack_of(ts, id);
+	if (deadline > now)
+		expiry = file_tick(ts, deadline, slack);
+	if (!exchanged && wheel_full(w))
+		return timers_make_room(ts, need);
+	if (!exchanged && level_missing(ts, expiry, 0, 0, now)) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
@@ -288,18 +293,17 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		WRITE_ONCE(word->promise, where == WHEEL_FILED ? t->deadline : 0);
 		return 0;
 	}
-	if (where != WHEEL_OUT && (where != WHEEL_FILED || deadline <= now))
+	if (where == WHEEL_DUE)
 		wheel_unlink(w, id);
 	ts->arms++;
 	t->deadline = deadline;
 	trace_twheel_timer_arm(w, id, op->state);
-	if (!deadline)
-		timer_end(ts, id, TIMER_NONE);
-	else if (deadline > now)
-		wheel_file(w, id, expiry, level);
-	else
-		timer_due(ts, id, now);
-	word_promise(ts, id, word);
+	if (deadline) {
+		word_resume(ts, id, word, now);
+	} else {
+		wheel_unlink(w, id);
+		word_let_go(ts, id, word);
+	}
 	return 0;
 }
 
@@ -314,8 +318,10 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 TWHEEL_PART bool words_begin(struct timers *ts)
 {
 	ts->word = wheel_array_alloc(words_pages(ts) * sizeof(*ts->word));
-	if (ts->word)
+	if (ts->word) {
 		ts->wheel.look = words_look;
+		ts->wheel.look_always = true;
+	}
 	return ts->word;
 }
 

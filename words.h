@@ -15,7 +15,7 @@
 
 #include "timer.h"
 
-/* Words are allocated, and mapped, by the page: one for each chunk of timers. */
+/* Words are allocated, and mapped, by the page. */
 #define WORDS_PER_PAGE	((u32)(PAGE_SIZE / sizeof(struct twheel_word)))
 
 /* How many pages the words of all timers take. */
@@ -79,7 +79,7 @@ TWHEEL_PART void event_drop(struct timers *ts, u32 id);
 TWHEEL_PART unsigned int events_drop_stale(struct timers *ts, unsigned int most);
 
 TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline);
-TWHEEL_PART void word_promise(struct timers *ts, u32 id, struct twheel_word *word);
+TWHEEL_PART void word_resume(struct timers *ts, u32 id, struct twheel_word *word, u64 now);
 TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word);
 TWHEEL_PART int words_need(const struct timers *ts, const struct twheel_op *op, u32 id,
 			   u64 deadline, struct timers_need *need);

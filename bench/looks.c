@@ -62,7 +62,7 @@ static uint32_t looks_open(uint32_t nr, enum use use)
 
 	(void)use;
 	turned = now_ns();
-	arena_open(&records, chunks * WHEEL_CHUNK_BYTES + HUGE_PAGE, MADV_HUGEPAGE);
+	arena_open(&records, 2 * chunks * PAGE_SIZE + HUGE_PAGE, MADV_HUGEPAGE);
 	arena_open(&words, (size_t)DIV_ROUND_UP(nr, WORDS_PER_PAGE) * PAGE_SIZE, MADV_NOHUGEPAGE);
 	timers_setup(&timers, nr, 0, 64, TICK, turned);
 	arena = &words;
@@ -82,7 +82,7 @@ static uint32_t looks_open(uint32_t nr, enum use use)
 static void looks_close(void)
 {
 	kvfree(timers.word);
-	kvfree(timers.wheel.node);
+	kvfree(timers.wheel.timer);
 	munmap(records.start, records.size);
 	munmap(words.start, words.size);
 }
@@ -93,11 +93,10 @@ static void looks_arm(const struct work *work, uint32_t nr)
 	for (; nr; work++, nr--) {
 		struct twheel_word *word = &shared.words[work->id];
 		struct twheel_op op = { .id = work->id, .flags = TWHEEL_ARM_STORED };
-		struct timers_need need = {};
 
 		__atomic_exchange_n(&word->deadline, work->deadline, __ATOMIC_SEQ_CST);
 		if (twheel_uncovered(work->deadline, word->promise) &&
-		    timers_arm(&timers, &op, turned, &need))
+		    owner_arm(&timers, &op, turned))
 			die("an arm of timer %u failed", work->id);
 	}
 }

@@ -22,7 +22,7 @@ static uint32_t wheel_peer_open(uint32_t nr, enum use use)
 	wheel = aligned_alloc(64, sizeof(*wheel));
 	if (!wheel)
 		die("no memory for a wheel");
-	wheel_init(wheel, nr, 0, 64, WHEEL_COST_ONE / 1000, now_ns() / TICK);
+	wheel_init(wheel, nr, 0, 64, WHEEL_COST_ONE / 1000, now_ns() / TICK, owner_look);
 	if (!owner_add_chunks(wheel) || !owner_add_levels(wheel, LEVELS))
 		die("no memory for a wheel");
 	if (use == USE_DELIVERY)
@@ -49,8 +49,9 @@ static void wheel_peer_arm(const struct work *work, uint32_t nr)
 		u64 tick = max(DIV_ROUND_UP(work->deadline, TICK), w->at + 1);
 
 		if (nr > WHEEL_AHEAD)
-			wheel_prefetch(w, work[WHEEL_AHEAD].id);
-		wheel_file(w, work->id, tick, wheel_level(w, tick));
+			prefetchw(wheel_timer(w, work[WHEEL_AHEAD].id));
+		if (!owner_file(w, work->id, tick))
+			die("no memory for a timer");
 	}
 }
 
@@ -60,9 +61,8 @@ static void wheel_peer_cancel(const struct work *work, uint32_t nr)
 
 	for (; nr; work++, nr--) {
 		if (nr > WHEEL_AHEAD)
-			wheel_prefetch(w, work[WHEEL_AHEAD].id);
-		if (wheel_where(wheel_node(w, work->id)) != WHEEL_OUT)
-			wheel_unlink(w, work->id);
+			prefetchw(wheel_timer(w, work[WHEEL_AHEAD].id));
+		wheel_unlink(w, work->id);
 	}
 }
 
@@ -80,9 +80,12 @@ static uint32_t wheel_peer_take(uint32_t *ids, uint32_t nr, uint64_t now)
 {
 	u64 tick = now / TICK;
 
-	while (wheel_advance(wheel, tick, 0, WHEEL_STEP) == WHEEL_STEP)
+	while (wheel_advance(wheel, tick, WHEEL_STEP) == WHEEL_STEP)
 		;
-	return wheel_take_due(wheel, ids, nr);
+	nr = wheel_take_due(wheel, ids, nr, 0);
+	for (uint32_t i = 0; i < nr; i++)
+		wheel_unlink(wheel, ids[i]);
+	return nr;
 }
 
 const struct peer peer_wheel = {
@@ -94,5 +97,5 @@ const struct peer peer_wheel = {
 	.ready	= wheel_peer_ready,
 	.take	= wheel_peer_take,
 	.close	= wheel_peer_close,
-	.bytes	= WHEEL_CHUNK_BYTES / WHEEL_CHUNK_TIMERS,
+	.bytes	= sizeof(struct timer) + sizeof(u64),
 };

@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -123,6 +124,11 @@ static inline int fls64(u64 x)
 static inline unsigned int __ffs(unsigned long x)
 {
 	return __builtin_ctzl(x);
+}
+
+static inline unsigned int __fls(unsigned long x)
+{
+	return BITS_PER_LONG - 1 - __builtin_clzl(x);
 }
 
 /* __ffs() has less than that to look at where long has 32 bits. */

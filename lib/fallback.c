@@ -42,7 +42,7 @@ static void *give(size_t size, size_t align);
 
 /* Bytes for levels, directories and alignment, and bytes for each timer. */
 #define ROOM		(1UL << 20)
-#define ROOM_PER_TIMER	72UL
+#define ROOM_PER_TIMER	88UL
 
 /**
  * struct fallback - a wheel in this process, and the beginning of its memory
@@ -152,23 +152,39 @@ static void end(struct fallback *f, u64 now)
 /* Add what an arm needs.  Returns -EAGAIN if that is only another hold of the lock. */
 static int grow(struct fallback *f, struct timers_need *need)
 {
-	struct wheel *w = &f->timers.wheel;
+	struct timers *ts = &f->timers;
+	struct timer_more **directory;
 	struct wheel_slot *slots;
-	struct wheel_chunk chunk;
+	void *page = NULL;
 
 	giver = f;
+	if (need->what == TIMERS_NEED_CHUNK || need->what == TIMERS_NEED_MORE ||
+	    need->what == TIMERS_NEED_BLOCKS) {
+		page = give(PAGE_SIZE, PAGE_SIZE);
+		if (!page)
+			return -ENOMEM;
+	}
 	switch (need->what) {
 	case TIMERS_NEED_CHUNK:
-		chunk = wheel_chunk_alloc();
-		if (!chunk.node)
-			return -ENOMEM;
-		wheel_add_chunk(w, need->id, chunk);
+		wheel_add_chunk(&ts->wheel, need->id, page);
+		return 0;
+	case TIMERS_NEED_BLOCKS:
+		wheel_add_blocks(&ts->wheel, page);
+		return 0;
+	case TIMERS_NEED_MORE:
+		if (!ts->more) {
+			directory = timers_more_alloc(ts);
+			if (!directory)
+				return -ENOMEM;
+			timers_add_more_directory(ts, directory);
+		}
+		timers_add_more(ts, need->id, page);
 		return 0;
 	case TIMERS_NEED_LEVEL:
-		slots = wheel_level_alloc(w);
+		slots = wheel_level_alloc(&ts->wheel);
 		if (!slots)
 			return -ENOMEM;
-		wheel_add_level(w, slots);
+		wheel_add_level(&ts->wheel, slots);
 		return 0;
 	case TIMERS_NEED_WORD:
 		words_exchange(&f->timers, need);
@@ -234,34 +250,32 @@ static int submit(struct fallback *f, struct twheel_submit *call)
  * @from: for deadlines from here on, and for as long as a tick takes, the others hold, ns.  A
  *	program that arms many timers at a time arms most of them for the same tick
  * @expiry: the tick of the wheel's
- * @level: where that is
  */
 struct filing {
 	u64		from;
 	u64		expiry;
-	unsigned int	level;
 };
 
 /*
- * File a timer that is in no list by what its word holds.  Nothing was promised of it, so this
+ * File a timer that is in no queue by what its word holds.  Nothing was promised of it, so this
  * lowers the promise, and takes no barrier.  Returns false if there is more to do.
  */
 static inline bool file(struct fallback *f, u32 id, struct filing *in)
 {
 	struct timers *ts = &f->timers;
-	struct wheel_node *node = wheel_node(&ts->wheel, id);
 	struct twheel_word *word = &f->words[id];
 	struct timer *t = timer_of(ts, id);
+	enum wheel_where where = wheel_where(t);
 	u64 deadline = word_deadline(word);
 
-	if (unlikely(wheel_where(node) != WHEEL_OUT || deadline <= ts->now || t->slack))
-		return wheel_where(node) == WHEEL_OUT && !deadline;
+	if (unlikely((where != WHEEL_OUT && where != WHEEL_KEPT) || deadline <= ts->now ||
+		     slack_of(ts, id) || wheel_full(&ts->wheel)))
+		return (where == WHEEL_OUT || where == WHEEL_KEPT) && !deadline;
 	if (deadline - in->from >= ts->tick) {
 		in->expiry = file_tick(ts, deadline, 0);
-		in->level = wheel_level(&ts->wheel, in->expiry);
 		in->from = (in->expiry - 1 - ts->shift) * ts->tick + 1;
 	}
-	wheel_file_inline(&ts->wheel, id, node, in->expiry, in->level);
+	wheel_file_inline(&ts->wheel, id, t, wheel_look_tick(&ts->wheel, in->expiry));
 	t->deadline = deadline;
 	WRITE_ONCE(word->promise, deadline);
 	ts->arms++;
@@ -292,7 +306,7 @@ int twheel_fallback_arm(struct fallback *f, const u32 *ids, u32 nr)
 			return ret;
 		last = done + min(nr - done, WHEEL_STEP);
 		for (u32 i = done; i < last; i++)
-			wheel_prefetch(&f->timers.wheel, ids[i]);
+			prefetchw(timer_of(&f->timers, ids[i]));
 		while (done < last && (file(f, ids[done], &in) ||
 				       arm_stored(f, ids[done], &need) != -EAGAIN))
 			done++;
@@ -381,7 +395,7 @@ static u32 take_words(struct fallback *f, const struct twheel_event *events, u32
 
 		if (word_deadline(word) != events[i].deadline)
 			return i;
-		word->deadline = timer_after(timer_of(&f->timers, events[i].id), &events[i]);
+		word->deadline = timer_after(more_of(&f->timers, events[i].id), &events[i]);
 	}
 	return nr;
 }
@@ -468,6 +482,10 @@ static int add_words(struct fallback *f)
 			return -ENOMEM;
 	need.what = TIMERS_NEED_CHUNK;
 	for (need.id = 0; need.id < capacity; need.id += WHEEL_CHUNK_TIMERS)
+		if (grow(f, &need))
+			return -ENOMEM;
+	need.what = TIMERS_NEED_BLOCKS;
+	while (ts->wheel.room < 2ULL * (capacity + WHEEL_STEP))
 		if (grow(f, &need))
 			return -ENOMEM;
 	return 0;

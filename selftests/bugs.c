@@ -198,7 +198,8 @@ TEST_F(wheel, cancelled_but_kept_memory)
 		ASSERT_EQ(0, failed);
 		ASSERT_EQ(0, wheel_stats(self->fd, round ? &last : &first));
 	}
-	EXPECT_EQ(first.memory, last.memory);
+	/* As many stale entries as there were timers, and not one for each arm. */
+	EXPECT_GE(first.memory + NR * 16, last.memory);
 	EXPECT_EQ(0, last.pending);
 }
 

@@ -19,7 +19,7 @@
 #define NEWCOMER	54324
 #define CAPACITY	1024U
 /* A timer's memory is charged to the user in portions of so many. */
-#define CHUNK		256U
+#define CHUNK		128U
 #define MAX_WHEELS	3U
 /* More failure points than this, and the sweep would not end. */
 #define MAX_POINTS	1000U

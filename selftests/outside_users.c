@@ -9,7 +9,7 @@
 #include "beside.h"
 #include "outside.h"
 
-#define CHUNK		256
+#define CHUNK		128
 
 /*
  * Quotas.

@@ -656,8 +656,8 @@ TEST_F(wheel, promise_8_accounted)
 	EXPECT_LT(0, before.memory);
 	ASSERT_EQ(0, arm_many(self->fd, NR, now_ns() + HOUR, SEC));
 	ASSERT_EQ(0, wheel_stats(self->fd, &after));
-	/* 48 bytes a timer in chunks, and the slots that are in use. */
-	EXPECT_LE(NR * 48, after.memory);
+	/* 32 bytes a timer, its entry, and the slots that are in use. */
+	EXPECT_LE(NR * 40, after.memory);
 	EXPECT_GE(NR * 52 + 65536, after.memory);
 }
 

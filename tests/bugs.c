@@ -57,8 +57,8 @@ static void zero_delay_rearm_starves_the_loop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pass_to(test, now_of(test) + TICK), 3);
 	KUNIT_EXPECT_EQ(test, read_id(test), 1);
 	arm(test, 1, now_of(test));
-	KUNIT_EXPECT_EQ(test, read_id(test), 2);
-	KUNIT_EXPECT_EQ(test, read_id(test), 3);
+	/* Both are due at the same tick, in whatever order. */
+	KUNIT_EXPECT_EQ(test, read_id(test) + read_id(test), 2 + 3);
 	KUNIT_EXPECT_EQ(test, read_id(test), 1);
 	/* And the wheel itself has nothing to do for it. */
 	arm(test, 1, now_of(test));
@@ -112,8 +112,6 @@ static void stale_hand_shortens_a_timeout(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, cancel(test, 1), TWHEEL_STATE_PENDING);
 		f->now += stalls[i];
 		arm(test, 2, now_of(test) + 5 * TICK);
-		/* The hand has followed: it is near again. */
-		KUNIT_ASSERT_EQ(test, find_filed(&ts->wheel, 2).level, 0);
 		KUNIT_ASSERT_LE(test, timers_next(ts), now_of(test) + 5 * TICK);
 		KUNIT_ASSERT_EQ(test, pass_to(test, now_of(test) + 5 * TICK - 1), 0);
 		KUNIT_ASSERT_EQ(test, pass_to(test, now_of(test) + 1), 1);
@@ -399,10 +397,10 @@ static void late_poll_handles_one_tick_only(struct kunit *test)
 
 	for (u32 id = 0; id < 60; id++)
 		file(test, w, id, 1 + id * 1000);
-	KUNIT_EXPECT_EQ(test, wheel_advance(w, 30 * 1000, 0, ENDLESS) < ENDLESS, 1);
+	KUNIT_EXPECT_EQ(test, wheel_advance(w, 30 * 1000, ENDLESS) < ENDLESS, 1);
 	KUNIT_EXPECT_EQ(test, wheel_queue(w, WHEEL_DUE)->count, 30);
 	/* In as many calls as it takes, where each may handle a few only. */
-	while (wheel_advance(w, 60 * 1000, 0, 4) == 4)
+	while (wheel_advance(w, 60 * 1000, 4) == 4)
 		;
 	KUNIT_EXPECT_EQ(test, wheel_queue(w, WHEEL_DUE)->count, 60);
 }
@@ -420,7 +418,7 @@ static void add_during_a_flush_deadlocks(struct kunit *test)
 	/* Due at one tick, and more than a step can handle. */
 	for (u32 id = 0; id < 500; id++)
 		file(test, w, id, now);
-	while (wheel_advance(w, now, 0, WHEEL_STEP) == WHEEL_STEP) {
+	while (wheel_advance(w, now, WHEEL_STEP) == WHEEL_STEP) {
 		KUNIT_ASSERT_LT(test, steps, 100);
 		steps++;
 		/* Half of it is done: the next tick, the next slot, some day. */
@@ -432,7 +430,7 @@ static void add_during_a_flush_deadlocks(struct kunit *test)
 		for (u32 n = 0; n < 500; n++) {
 			u32 id = steps % 2 ? n : 499 - n;
 
-			if (wheel_where(wheel_node(w, id)) != WHEEL_FILED)
+			if (wheel_where(wheel_timer(w, id)) != WHEEL_FILED)
 				continue;
 			wheel_unlink(w, id);
 			gone++;
@@ -521,7 +519,25 @@ static void cancelled_but_kept_memory(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, timers_next(ts), KTIME_MAX);
 		if (!turn)
 			memory = ts->wheel.memory;
-		KUNIT_ASSERT_EQ(test, ts->wheel.memory, memory);
+		/* As many entries as timers may be stale, in a block of 64 bytes each. */
+		KUNIT_ASSERT_LE(test, ts->wheel.memory,
+				memory + 64 * (300 + WHEEL_STEP) + PAGE_SIZE);
+	}
+}
+
+/*
+ * Timers that are moved earlier again and again leave entries behind: two for each are enough,
+ * or an arm fails for want of blocks.
+ */
+static void moved_earlier_for_ever(struct kunit *test)
+{
+	struct timers *ts = start(test);
+
+	for (u64 turn = 40; turn--;) {
+		for (u32 id = 0; id < CAPACITY; id++)
+			arm(test, id, now_of(test) + turn * 10 * SEC + id * SEC / 100);
+		KUNIT_ASSERT_LE(test, ts->wheel.entries,
+				2 * CAPACITY + WHEEL_STEP + PAGE_SIZE / sizeof(u64));
 	}
 }
 
@@ -627,7 +643,7 @@ static void far_timers_are_moved_again_and_again(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(levels); i++) {
 		struct wheel *w = wheel_start(test, levels[i], 64, RATE, 0);
-		const u64 far = 1ULL << 40;
+		const u64 far = 1ULL << 37;
 
 		/* Alone, however small the wheel: never. */
 		file(test, w, 1, far);
@@ -646,12 +662,12 @@ static void far_timers_are_moved_again_and_again(struct kunit *test)
 		struct wheel *w = wheel_start(test, 0, 64, RATE, from);
 		u64 moves;
 
-		file(test, w, 0, from + (1ULL << 40));
+		file(test, w, 0, from + (1ULL << 37));
 		for (u32 id = 1; id < 2000; id++)
-			file(test, w, id, from + 1 + ((u64)id * id << 16));
+			file(test, w, id, from + 1 + ((u64)id * id << 13));
 		moves = w->moves;
 		for (u32 id = 1; id < 2000; id++) {
-			KUNIT_ASSERT_EQ(test, advance_to(test, w, from + 1 + ((u64)id * id << 16)),
+			KUNIT_ASSERT_EQ(test, advance_to(test, w, from + 1 + ((u64)id * id << 13)),
 					1);
 			KUNIT_ASSERT_EQ(test, take(w), id);
 		}
@@ -674,13 +690,13 @@ static void cancelled_timers_delay_what_is_due(struct kunit *test)
 		if (id != 4000)
 			wheel_unlink(w, id);
 	KUNIT_EXPECT_EQ(test, w->filed, 1);
-	/* Looks in vain: for the bound of each level and of its slot, no more. */
+	/* Looks in vain: each drops a step's worth of what is stale. */
 	for (; wheel_next(w) < 4001; looks++) {
-		KUNIT_ASSERT_LE(test, wheel_advance(w, wheel_next(w), 0, WHEEL_STEP), 1);
+		KUNIT_ASSERT_LE(test, wheel_advance(w, wheel_next(w), WHEEL_STEP), WHEEL_STEP);
 		KUNIT_ASSERT_EQ(test, take(w), WHEEL_NIL);
 	}
-	KUNIT_EXPECT_LE(test, looks, 2 * w->nr_levels);
-	KUNIT_EXPECT_EQ(test, wheel_advance(w, 4001, 0, WHEEL_STEP), 1);
+	KUNIT_EXPECT_LE(test, looks, CAPACITY / WHEEL_STEP + 2 * w->nr_levels);
+	KUNIT_EXPECT_EQ(test, advance_to(test, w, 4001), 1);
 	KUNIT_EXPECT_EQ(test, take(w), 4000);
 }
 
@@ -708,42 +724,12 @@ static void small_moves_are_left_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pass_to(test, due + 299 * TICK), 1);
 }
 
-/* The slot that a timer is filed in. */
-static struct wheel_slot *slot_of(const struct wheel *w, u32 id)
-{
-	struct span span = find_filed(w, id);
-	const struct wheel_level *level = &w->level[span.level];
-
-	return &level->slot[(span.from >> level->shift) & w->mask];
-}
-
 /* A timer comes and goes, while others stay in its slot. */
 static void come_and_go(struct kunit *test, struct wheel *w, u32 id, u64 expiry, u32 times)
 {
 	while (times--) {
 		wheel_unlink(w, id);
 		file(test, w, id, expiry);
-	}
-}
-
-/*
- * A slot counts what is filed in it, and after 2^32 of that it seems empty: it is
- * closed with timers in it. Found in this wheel, by a loop of 51 s; here the count
- * starts out a step below its end.
- */
-static void counter_of_a_slot_wraps(struct kunit *test)
-{
-	const u32 step = WHEEL_STEP;
-
-	for (u32 times = 0; times < 2 * step + 8; times++) {
-		struct wheel *w = wheel_start(test, 0, 64, RATE, 0);
-
-		for (u32 id = 0; id < 3; id++)
-			file(test, w, id, 1000);
-		slot_of(w, 0)->filed = 0U - step;
-		come_and_go(test, w, 2, 1000, times);
-		KUNIT_ASSERT_EQ_MSG(test, advance_to(test, w, 1000), 3, "%u more", times);
-		KUNIT_ASSERT_EQ(test, w->filed, 0);
 	}
 }
 
@@ -772,12 +758,12 @@ static void heavy_slot_before_another(struct kunit *test)
 			due = now + 2;
 			file(test, w, lone, due);
 		}
-		wheel_advance(w, now, now, 16);
+		wheel_advance(w, now, 16);
 		wheel_turn(w, now);
 		if (!due || due > now)
 			continue;
 		/* It has come at its tick, whatever else there is to do. */
-		KUNIT_ASSERT_EQ(test, wheel_where(wheel_node(w, lone)), WHEEL_DUE);
+		KUNIT_ASSERT_EQ(test, wheel_where(wheel_timer(w, lone)), WHEEL_DUE);
 		wheel_unlink(w, lone);
 		due = 0;
 	}
@@ -801,7 +787,7 @@ static void cancelled_timers_make_a_slot_heavy(struct kunit *test)
 		file(test, w, 1, due);
 		come_and_go(test, w, 1, due, 100000);
 		if (wheel_next(w) < due)
-			KUNIT_EXPECT_EQ(test, wheel_advance(w, wheel_next(w), 0, WHEEL_STEP), 0);
+			KUNIT_EXPECT_EQ(test, wheel_advance(w, wheel_next(w), WHEEL_STEP), 0);
 		KUNIT_EXPECT_EQ(test, wheel_next(w), due);
 		KUNIT_EXPECT_EQ(test, w->cascades, 0);
 		KUNIT_EXPECT_EQ(test, advance_to(test, w, due), 2);
@@ -828,6 +814,7 @@ static struct kunit_case bugs_cases[] = {
 	KUNIT_CASE(add_during_a_flush_deadlocks),
 	KUNIT_CASE(leak_after_stop),
 	KUNIT_CASE(cancelled_but_kept_memory),
+	KUNIT_CASE(moved_earlier_for_ever),
 	KUNIT_CASE(periodic_drifts_under_load),
 	KUNIT_CASE(unread_periodic_timers_keep_the_wheel_busy),
 	KUNIT_CASE(slow_reader_stalls_the_wheel),
@@ -835,7 +822,6 @@ static struct kunit_case bugs_cases[] = {
 	KUNIT_CASE(far_timers_are_moved_again_and_again),
 	KUNIT_CASE(cancelled_timers_delay_what_is_due),
 	KUNIT_CASE(small_moves_are_left_out),
-	KUNIT_CASE(counter_of_a_slot_wraps),
 	KUNIT_CASE(cancelled_timers_make_a_slot_heavy),
 	KUNIT_CASE(heavy_slot_before_another),
 	{}

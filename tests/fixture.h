@@ -36,7 +36,9 @@ static inline struct twheel_word *start_words(u64 tick)
 
 	start(tick);
 	good = owner_add_chunks(&ts.wheel) && owner_add_levels(&ts.wheel, 4);
-	for (u32 id = 0; id < CAPACITY; id += WHEEL_CHUNK_TIMERS)
+	while (good && ts.wheel.room < 2 * CAPACITY)
+		good = owner_add_blocks(&ts.wheel);
+	for (u32 id = 0; id < CAPACITY; id += WORDS_PER_PAGE)
 		good = good && owner_add_words(&ts, id);
 	if (!good)
 		abort();
@@ -45,8 +47,7 @@ static inline struct twheel_word *start_words(u64 tick)
 
 static inline void end_words(void)
 {
-	words_destroy(&ts);
-	wheel_destroy(&ts.wheel);
+	timers_destroy(&ts);
 }
 
 /* Arm by what is stored. */

@@ -8,18 +8,23 @@
 #ifndef TWHEEL_TESTS_OWNER_H
 #define TWHEEL_TESTS_OWNER_H
 
+#include "../filing.h"
 #include "../timers.h"
 #include "../words.h"
 
 /* Memory.  All of these return false if there is none to be had. */
 
+static inline void *owner_page(void)
+{
+	return alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
+}
+
 /* For an id and its neighbours, unless it is there. */
 static inline bool owner_add_chunk(struct wheel *w, u32 id)
 {
-	struct wheel_chunk chunk;
-	void *directory;
+	void *directory, *page;
 
-	if (!w->node) {
+	if (!w->timer) {
 		directory = wheel_directory_alloc(w);
 		if (!directory)
 			return false;
@@ -27,11 +32,38 @@ static inline bool owner_add_chunk(struct wheel *w, u32 id)
 	}
 	if (wheel_has(w, id))
 		return true;
-	chunk = wheel_chunk_alloc();
-	if (!chunk.node)
-		return false;
-	wheel_add_chunk(w, id, chunk);
-	return true;
+	page = owner_page();
+	if (page)
+		wheel_add_chunk(w, id, page);
+	return page;
+}
+
+/* For more entries. */
+static inline bool owner_add_blocks(struct wheel *w)
+{
+	void *page = w->nr_pages < wheel_max_pages(w) ? owner_page() : NULL;
+
+	if (page)
+		wheel_add_blocks(w, page);
+	return page;
+}
+
+/* For what more there may be of timers. */
+static inline bool owner_add_more(struct timers *ts, u32 id)
+{
+	void *page;
+
+	if (!ts->more) {
+		struct timer_more **directory = timers_more_alloc(ts);
+
+		if (!directory)
+			return false;
+		timers_add_more_directory(ts, directory);
+	}
+	page = owner_page();
+	if (page)
+		timers_add_more(ts, id, page);
+	return page;
 }
 
 /* For all ids. */
@@ -61,7 +93,7 @@ static inline bool owner_add_levels(struct wheel *w, unsigned int levels)
 /* The levels that a tick needs. */
 static inline bool owner_add_reach(struct wheel *w, u64 tick)
 {
-	while (wheel_level_missing(w, wheel_level(w, tick)))
+	while (wheel_level_missing(w, tick))
 		if (!owner_add_levels(w, w->nr_levels + 1))
 			return false;
 	return true;
@@ -75,8 +107,12 @@ static inline bool owner_add(struct timers *ts, struct timers_need *need)
 	switch (need->what) {
 	case TIMERS_NEED_CHUNK:
 		return owner_add_chunk(w, need->id);
+	case TIMERS_NEED_MORE:
+		return owner_add_more(ts, need->id);
 	case TIMERS_NEED_LEVEL:
 		return owner_add_levels(w, w->nr_levels + 1);
+	case TIMERS_NEED_BLOCKS:
+		return owner_add_blocks(w);
 	case TIMERS_NEED_WORD:
 		words_exchange(ts, need);
 		break;
@@ -98,6 +134,50 @@ static inline bool owner_add_words(struct timers *ts, u32 id)
 	if (!page)
 		return false;
 	words_add(ts, id & ~(WORDS_PER_PAGE - 1), page);
+	return true;
+}
+
+/* The entries of a slot, from its last: @at begins as its tail.  False behind the first. */
+static inline bool owner_entry(const struct wheel *w, u32 *at, u64 *entry)
+{
+	if (!*at)
+		return false;
+	*entry = *pool_word(w, --*at);
+	if (*at % WHEEL_BLOCK == 1)
+		*at = *pool_word(w, *at - 1);
+	return true;
+}
+
+/* Is an entry the own one of a timer that is filed? */
+static inline bool owner_own(const struct wheel *w, u64 entry)
+{
+	u64 link = wheel_timer(w, entry_id(entry))->link;
+
+	return (link & ~(LINK_SPARE | LINK_SIFT)) ==
+	       (LINK_WHERE(WHEEL_FILED) | (entry & WHEEL_TICK_MASK));
+}
+
+/* A wheel alone, whose timers have the tick at which they are due for a deadline. */
+
+static inline void owner_look(struct wheel *w, struct wheel_batch *batch)
+{
+	(void)w;
+	for (unsigned int i = 0; i < batch->nr; i++)
+		batch->expiry[i] = batch->timer[i]->deadline;
+}
+
+/* File a timer, or move it; false if there is no memory. */
+static inline bool owner_file(struct wheel *w, u32 id, u64 tick)
+{
+	if (!owner_add_chunk(w, id) || !owner_add_reach(w, tick))
+		return false;
+	while (wheel_full(w))
+		if (!(wheel_stale(w) && wheel_sift(w, WHEEL_STEP)) && !owner_add_blocks(w))
+			return false;
+	wheel_timer(w, id)->deadline = tick;
+	if (wheel_where(wheel_timer(w, id)) >= WHEEL_DUE)
+		wheel_unlink(w, id);
+	wheel_file(w, id, tick);
 	return true;
 }
 

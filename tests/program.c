@@ -62,8 +62,11 @@ static u64 cookie;
  */
 static bool calm, was_crowded;
 
-/* Was there no memory for another level? */
-static bool few_levels;
+/* Is more due behind a slot that was heavy? */
+static bool was_behind;
+
+/* The tick at which the program has begun. */
+static u64 started;
 
 /* How often timers were filed from outside. */
 static u64 filings;
@@ -160,17 +163,20 @@ static bool spared(u32 id)
 	return calm && id < ref.capacity && ref.timer[id].where == REF_PENDING;
 }
 
-/* A timer that is moved later stays where it is; one that is not is filed. */
-static const char *check_place(u32 id, const struct wheel_node *was)
+/* A timer that is moved later keeps its entry; one that is not has a new one. */
+static const char *check_place(u32 id, u64 was)
 {
-	const struct wheel_node *node = wheel_node(&ts.wheel, id);
+	u64 link = wheel_timer(&ts.wheel, id)->link;
 
 	if (ref.timer[id].where != REF_PENDING)
 		return NULL;
-	if (wheel_where(was) != WHEEL_FILED || node->expiry < was->expiry)
+	/* An entry that was passed may count as a later one. */
+	if (now / ts.tick - started >= WHEEL_HORIZON || near_tick(ts.wheel.at, was) <= ts.wheel.at)
+		return NULL;
+	if (!(was & LINK_WHERE(WHEEL_FILED)) ||
+	    near_tick(ts.wheel.at, link) < near_tick(ts.wheel.at, was))
 		return rules_filed(&ts.wheel, id);
-	return node->next == was->next && node->prev == was->prev ? NULL :
-	       "a timer that is moved later is filed anew";
+	return link == (was & ~LINK_KEPT) ? NULL : "a timer that is moved later is filed anew";
 }
 
 /* Give the wheel what an arm needs. */
@@ -213,7 +219,7 @@ static const char *arm(struct twheel_op op, bool memory)
 	struct twheel_op asked = op, wanted = op;
 	int ret = timers_check_arm(&ts, &op);
 	struct timers_need need = {};
-	struct wheel_node was = { .prev = ~0U };
+	u64 was = 0;
 	const char *error;
 
 	if (spared(op.id))
@@ -233,14 +239,8 @@ static const char *arm(struct twheel_op op, bool memory)
 
 	turn();
 	if (op.id != TWHEEL_ID_ANY && wheel_has(&ts.wheel, op.id))
-		was = *wheel_node(&ts.wheel, op.id);
+		was = wheel_timer(&ts.wheel, op.id)->link;
 	while ((ret = timers_arm(&ts, &op, now, &need)) == -EAGAIN) {
-		/* Then some looks are in vain. */
-		if (!memory && !calm && need.what == TIMERS_NEED_LEVEL && ts.wheel.nr_levels) {
-			need.few_levels = true;
-			few_levels = true;
-			continue;
-		}
 		if (!memory && need.what != TIMERS_NEED_RETRY) {
 			tell(": ENOMEM\n");
 			/* It may have passed over ids that are free later. */
@@ -263,7 +263,8 @@ static const char *arm(struct twheel_op op, bool memory)
 	}
 	if (ret != -ENOSPC && ret != ref_arm(&ref, &wanted, op.id, now))
 		return "an arm has the wrong result";
-	error = ret ? NULL : check_place(op.id, &was);
+	error = ret || asked.id == TWHEEL_ID_ANY ? NULL : check_place(op.id, was);
+
 	if (error)
 		return error;
 	return memcmp(&op, &wanted, sizeof(op)) ? "an arm tells what is not so" : NULL;
@@ -545,11 +546,18 @@ static const char *fly(const struct step *s)
 
 /* Time */
 
+static u32 next_due(u32 id)
+{
+	u32 next = wheel_timer(&ts.wheel, id)->link & LINK_ID;
+
+	return next == LINK_ID ? WHEEL_NIL : next;
+}
+
 /* Find what is due; the reference follows, if it was right. */
 static const char *advance(unsigned int budget)
 {
 	const struct wheel_queue *due = wheel_queue(&ts.wheel, WHEEL_DUE);
-	bool crowded = rules_crowded(&ts.wheel);
+	bool crowded = rules_crowded(&ts.wheel) || was_behind;
 	u32 last = due->tail, found = 0, id;
 	u64 tick = 0, moves = ts.wheel.moves;
 	unsigned int done = timers_advance(&ts, now, budget);
@@ -557,8 +565,9 @@ static const char *advance(unsigned int budget)
 	/* What came down may have made a slot heavy. */
 	crowded |= ts.wheel.moves - moves > WHEEL_STEP / 2;
 	was_crowded |= crowded;
-	id = last == WHEEL_NIL ? due->head : wheel_node(&ts.wheel, last)->next;
-	for (; id != WHEEL_NIL; id = wheel_node(&ts.wheel, id)->next) {
+	was_behind = crowded && done == budget;
+	id = last == WHEEL_NIL ? due->head : next_due(last);
+	for (; id != WHEEL_NIL; id = next_due(id)) {
 		struct ref_timer *t = &ref.timer[id];
 
 		tell("\t%u is due, at tick %llu\n", id, ull(t->due));
@@ -606,7 +615,8 @@ static const char *look(const struct step *s)
 	now = next;
 	tell("the next look: now %llu (tick %llu)\n", ull(now), ull(now / ts.tick));
 	error = advance(1 << 20);
-	if (!error && calm && !was_crowded && ref.stats.fired == fired)
+	if (!error && calm && !was_crowded && ref.stats.fired == fired &&
+	    next / ts.tick - started < WHEEL_HORIZON)
 		error = "a look in vain";
 	return error;
 }
@@ -630,7 +640,7 @@ static unsigned int in_tick(u64 tick)
 {
 	const struct wheel_level *level = &ts.wheel.level[0];
 
-	return tick > level->hand ? level->slot[tick & ts.wheel.mask].filed : 0;
+	return tick > level->hand ? level->slot[tick & ts.wheel.mask].count : 0;
 }
 
 /* How many timers can be brought down in a tick. */
@@ -652,7 +662,7 @@ static const char *keep_up(const struct step *s)
 	tell("a device that keeps up\n");
 	error = advance(all);
 	/* Not where timers go round, nor where a turn is too short for so many. */
-	if (was_set_back || few_levels || ts.wheel.max_levels * ts.wheel.bits < 64 ||
+	if (was_set_back || ts.wheel.max_levels * ts.wheel.bits < WHEEL_TICK_BITS - 2 ||
 	    rate() << ts.wheel.bits < 2 * ref.capacity)
 		return error;
 	for (unsigned int looks = s->more % 64; looks && !error; looks--) {
@@ -748,7 +758,7 @@ static const char *check_step(unsigned long number)
 	    timers_expired(&ts) != stats->expired)
 		return "something is miscounted";
 	/* Until there is no memory for a level, or a clock that is set back makes one too few. */
-	if (!was_set_back && !few_levels && ts.wheel.max_levels * ts.wheel.bits >= 64 &&
+	if (!was_set_back && ts.wheel.max_levels * ts.wheel.bits >= 64 &&
 	    ts.wheel.moves > filings * ts.wheel.max_levels)
 		return "a timer is filed again more than once for each level";
 	if (now == done_at && timers_next(&ts) <= now && !rules_crowded(&ts.wheel))
@@ -780,7 +790,8 @@ static void start(const u8 *head)
 	lowest_chosen = capacity;
 	calm = head[PROGRAM_CALM] % 4 == 1;
 	was_crowded = false;
-	few_levels = false;
+	was_behind = false;
+	started = now / ts.tick;
 	cookie = 0;
 	filings = 0;
 	was_set_back = 0;
@@ -826,7 +837,7 @@ const char *program_run(const u8 *bytes, size_t size, bool tell)
 			land(&flights[i], 0);
 	if (!error)
 		error = check_step(0);
-	wheel_destroy(&ts.wheel);
+	timers_destroy(&ts);
 	return error;
 }
 

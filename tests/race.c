@@ -348,7 +348,6 @@ int main(int argc, char **argv)
 	printf("# in %llu rounds %llu stores came too late, %llu of all took a call\n",
 	       (unsigned long long)rounds, (unsigned long long)races, (unsigned long long)calls);
 	printf("1..%u\n", tap_count);
-	words_destroy(&ts);
-	wheel_destroy(&ts.wheel);
+	timers_destroy(&ts);
 	return !!tap_failed;
 }

@@ -60,16 +60,6 @@ static void make_expired(struct reference *r, struct ref_timer *t, bool front)
 
 /* Ticks */
 
-/* Slack is kept in whole ticks, of which the 4 highest bits, up to a limit. */
-static u64 kept_slack(u64 ticks)
-{
-	u64 unit = 1;
-
-	while (ticks / unit >= 16)
-		unit *= 2;
-	return min(ticks / unit * unit, 15ULL << 30);
-}
-
 /* The roundest tick from the deadline, rounded up, to deadline + slack. */
 static u64 tick_of(u64 tick, u64 deadline, u64 slack)
 {
@@ -218,7 +208,7 @@ int ref_arm(struct reference *r, struct twheel_op *op, u32 chosen, u64 now)
 		t->cookie = op->cookie;
 		t->interval = op->interval;
 		t->count = op->count;
-		t->slack = kept_slack(op->slack / r->tick);
+		t->slack = min(op->slack / r->tick, (u64)UINT_MAX);
 	}
 	if (deadline)
 		wait_for(r, t, now);
@@ -287,6 +277,16 @@ void ref_expire(struct reference *r, struct ref_timer *t, u64 now)
 	found_due(r, t, now);
 }
 
+/* Lateness beyond 2 s is kept to 25 significant bits. */
+static u64 kept_fired(const struct ref_timer *t)
+{
+	u64 late = t->fired - min(t->fired, t->deadline), unit = 1;
+
+	while (late >> 31 && late / unit >= 1 << 25)
+		unit *= 2;
+	return t->deadline + late / unit * unit;
+}
+
 /* A read takes the first of the expired. */
 struct twheel_event ref_claim(struct reference *r, u64 now)
 {
@@ -301,7 +301,7 @@ struct twheel_event ref_claim(struct reference *r, u64 now)
 		.generation	= t->generation,
 		.cookie		= t->cookie,
 		.deadline	= t->deadline,
-		.fired		= t->fired,
+		.fired		= kept_fired(t),
 		.overruns	= overruns,
 		.flags		= last ? TWHEEL_EVENT_LAST : 0,
 	};

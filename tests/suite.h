@@ -49,8 +49,7 @@ static void suite_exit(struct kunit *test)
 	if (!f)
 		return;
 	if (f->used)
-		wheel_destroy(&f->ts.wheel);
-	words_destroy(&f->ts);
+		timers_destroy(&f->ts);
 	kvfree(f);
 	test->priv = NULL;
 }
@@ -64,8 +63,8 @@ static struct wheel *wheel_start(struct kunit *test, unsigned int levels,
 	struct fixture *f = test->priv;
 
 	if (f->used)
-		wheel_destroy(&f->ts.wheel);
-	wheel_init(&f->ts.wheel, CAPACITY, levels, slots, WHEEL_COST_ONE / rate, now);
+		timers_destroy(&f->ts);
+	wheel_init(&f->ts.wheel, CAPACITY, levels, slots, WHEEL_COST_ONE / rate, now, owner_look);
 	f->used = true;
 	cond_resched();
 	return &f->ts.wheel;
@@ -74,8 +73,7 @@ static struct wheel *wheel_start(struct kunit *test, unsigned int levels,
 /* File a timer, or move it. */
 static void file(struct kunit *test, struct wheel *w, u32 id, u64 expiry)
 {
-	KUNIT_ASSERT_TRUE(test, owner_add_chunk(w, id) && owner_add_reach(w, expiry));
-	wheel_file(w, id, expiry, wheel_level(w, expiry));
+	KUNIT_ASSERT_TRUE(test, owner_file(w, id, expiry));
 }
 
 /* Let time pass up to a tick, in as many steps as it takes; what is due now? */
@@ -83,7 +81,7 @@ static u32 advance_to(struct kunit *test, struct wheel *w, u64 now)
 {
 	u32 steps = 0;
 
-	while (wheel_advance(w, now, now, WHEEL_STEP) == WHEEL_STEP) {
+	while (wheel_advance(w, now, WHEEL_STEP) == WHEEL_STEP) {
 		KUNIT_ASSERT_LT(test, steps, ENDLESS);
 		steps++;
 	}
@@ -95,7 +93,10 @@ static u32 take(struct wheel *w)
 {
 	u32 id;
 
-	return wheel_take_due(w, &id, 1) ? id : WHEEL_NIL;
+	if (!wheel_take_due(w, &id, 1, 0))
+		return WHEEL_NIL;
+	wheel_unlink(w, id);
+	return id;
 }
 
 /**
@@ -112,10 +113,12 @@ struct span {
 
 static bool in_slot(const struct wheel *w, const struct wheel_slot *slot, u32 id)
 {
-	for (int i = 0; i < WHEEL_LISTS; i++)
-		for (u32 at = slot->head[i]; at != WHEEL_NIL; at = wheel_node(w, at)->next)
-			if (at == id)
-				return true;
+	u32 at = slot->tail;
+	u64 entry;
+
+	while (owner_entry(w, &at, &entry))
+		if (entry_id(entry) == id && owner_own(w, entry))
+			return true;
 	return false;
 }
 
@@ -145,7 +148,7 @@ static struct timers *timers_start(struct kunit *test, unsigned int levels,
 	struct fixture *f = test->priv;
 
 	if (f->used)
-		wheel_destroy(&f->ts.wheel);
+		timers_destroy(&f->ts);
 	timers_setup(&f->ts, CAPACITY, levels, slots, tick, now);
 	f->now = now;
 	f->used = true;

@@ -72,20 +72,16 @@ static u32 longest_undisturbed(const struct passes *passes)
 static void take(struct wheel *w, u64 now, struct totals *totals)
 {
 	static struct told events[WHEEL_STEP];
-	u32 ids[WHEEL_STEP];
 	struct seen seen = {};
 	unsigned int n;
 
-	while (wheel_queue(w, WHEEL_DUE)->count) {
-		n = wheel_take_due(w, ids, WHEEL_STEP);
+	while ((n = unit_due(w, events, &seen, now - 1, now)))
 		for (unsigned int i = 0; i < n; i++) {
-			see(&seen, &events[i], wheel_owner_part(w, ids[i]), ids[i], now - 1, now);
 			if (events[i].deadline > now)
 				totals->early++;
 			else
 				totals->late = max(totals->late, now - events[i].deadline);
 		}
-	}
 	totals->seen += seen.nr;
 }
 
@@ -93,7 +89,7 @@ static void pass_at_once(struct wheel *w, u64 now, unsigned int run, struct tota
 {
 	u64 start = host_ns();
 
-	wheel_advance(w, now, now, ~0U);
+	wheel_advance(w, now, ~0U);
 	passed(&at_once, run, host_ns() - start);
 	take(w, now, totals);
 }
@@ -105,7 +101,7 @@ static void pass_in_steps(struct wheel *w, u64 now, unsigned int run, struct tot
 
 	do {
 		from = host_ns();
-		n = wheel_advance(w, now, now, WHEEL_STEP);
+		n = wheel_advance(w, now, WHEEL_STEP);
 		ns = host_ns() - from;
 		passed(&steps, run, ns);
 		if (n == WHEEL_STEP) {
@@ -228,6 +224,6 @@ int loops_passes(const char *part, bool one_slot, unsigned int runs)
 int loops_memory(const char *part)
 {
 	host_tell(part, "record of a timer", "wheel", 1, "bytes",
-		  WHEEL_CHUNK_BYTES, WHEEL_CHUNK_TIMERS);
+		  sizeof(struct timer), 1);
 	return 0;
 }

@@ -18,7 +18,7 @@ static bool open_timers(u32 nr, u64 now)
 	timers_setup(ts, nr, 0, 64, 1ULL << TICK_SHIFT, now << TICK_SHIFT);
 	if (owner_add_chunks(&ts->wheel))
 		return true;
-	wheel_destroy(&ts->wheel);
+	timers_destroy(ts);
 	return false;
 }
 
@@ -123,7 +123,7 @@ static u32 loop_armed(void)
 
 static void close_timers(void)
 {
-	wheel_destroy(&ts->wheel);
+	timers_destroy(ts);
 }
 
 const struct peer peer_timers = {

@@ -17,7 +17,7 @@ static_assert(AHEAD == WHEEL_AHEAD);
 static __always_inline void fetch(const struct wheel *w, const struct work *work, u32 ahead)
 {
 	if (ahead)
-		wheel_prefetch(w, work[ahead].id);
+		prefetchw(wheel_timer(w, work[ahead].id));
 }
 
 static void loop_arm(const struct batch *b)
@@ -69,7 +69,7 @@ static void loop_expire(u64 from, u64 to, struct seen *seen)
 	unsigned int done;
 
 	do {
-		done = wheel_advance(w, to, to, WHEEL_STEP);
+		done = wheel_advance(w, to, WHEEL_STEP);
 		unit_take(w, from, to, seen);
 	} while (done == WHEEL_STEP);
 }

@@ -27,56 +27,67 @@ static inline void unit_free(const void *p)
 /* @rate: timers that are brought down in a tick */
 static inline bool unit_open(struct wheel *w, u32 nr, u64 rate, u64 now)
 {
-	wheel_init(w, nr, 0, 64, WHEEL_COST_ONE / rate, now);
+	wheel_init(w, nr, 0, 64, WHEEL_COST_ONE / rate, now, owner_look);
 	if (owner_add_chunks(w))
 		return true;
 	wheel_destroy(w);
 	return false;
 }
 
-/* Add the levels that a tick needs. */
-static noinline unsigned int unit_grow(struct wheel *w, u64 expiry)
+/* What a timer needs before it can be filed. */
+static noinline bool unit_grow(struct wheel *w, u64 expiry)
 {
-	/* Without memory the timer goes round: it is only slower. */
-	owner_add_reach(w, expiry);
-	return wheel_level(w, expiry);
-}
-
-static inline unsigned int unit_level(struct wheel *w, u64 expiry)
-{
-	unsigned int level = wheel_level(w, expiry);
-
-	return likely(level < w->nr_levels) ? level : unit_grow(w, expiry);
+	if (!owner_add_reach(w, expiry))
+		return false;
+	while (wheel_full(w))
+		if (!(wheel_stale(w) && wheel_sift(w, WHEEL_STEP)) && !owner_add_blocks(w))
+			return false;
+	return true;
 }
 
 static inline void unit_file(struct wheel *w, u32 id, u64 expiry)
 {
-	wheel_file(w, id, expiry, unit_level(w, expiry));
+	if (unlikely(wheel_level_missing(w, expiry) || wheel_full(w)) && !unit_grow(w, expiry))
+		return;
+	wheel_timer(w, id)->deadline = expiry;
+	wheel_file(w, id, expiry);
 }
 
 static inline void unit_record(struct wheel *w, u32 id, u64 expiry)
 {
-	struct record *record = wheel_owner_part(w, id);
+	struct timer *t = wheel_timer(w, id);
 
-	static_assert(sizeof(*record) == WHEEL_OWNER_SIZE);
-	record->cookie = cookie_of(id);
-	record->deadline = expiry;
-	record->generation++;
+	t->cookie = cookie_of(id);
+	t->deadline = expiry;
+	t->generation++;
+}
+
+/* Take timers out of the due queue; returns how many. */
+static inline unsigned int unit_due(struct wheel *w, struct told *events, struct seen *seen,
+				    u64 from, u64 to)
+{
+	u32 ids[WHEEL_STEP];
+	unsigned int n = wheel_take_due(w, ids, WHEEL_STEP, 0);
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct timer *t = wheel_timer(w, ids[i]);
+		const struct record record = {
+			.cookie = t->cookie, .deadline = t->deadline, .generation = t->generation,
+		};
+
+		see(seen, &events[i], &record, ids[i], from, to);
+		wheel_unlink(w, ids[i]);
+	}
+	return n;
 }
 
 /* Hand out what is due, in batches as a read does. */
 static inline void unit_take(struct wheel *w, u64 from, u64 to, struct seen *seen)
 {
 	static struct told events[WHEEL_STEP];
-	u32 ids[WHEEL_STEP];
-	unsigned int n;
 
-	while (wheel_queue(w, WHEEL_DUE)->count) {
-		n = wheel_take_due(w, ids, WHEEL_STEP);
-		for (unsigned int i = 0; i < n; i++)
-			see(seen, &events[i], wheel_owner_part(w, ids[i]), ids[i], from, to);
+	while (unit_due(w, events, seen, from, to))
 		barrier();
-	}
 }
 
 #endif /* TWHEEL_BENCH_UNIT_H */

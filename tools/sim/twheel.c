@@ -52,7 +52,7 @@ static void twheel_destroy(struct sim *s)
 	struct state *state = s->state;
 
 	if (state)
-		wheel_destroy(&state->timers.wheel);
+		timers_destroy(&state->timers);
 	sim_free(state);
 }
 
@@ -95,14 +95,19 @@ static uint64_t twheel_next(struct sim *s)
 	return next > s->now ? next : s->now;
 }
 
-/* One of the timers in a list may have come there from elsewhere. */
-static void find_moved(struct sim *s, u32 level, u32 place, u32 id)
+/* One of the timers in a slot may have come there from elsewhere. */
+static void find_moved(struct sim *s, u32 level, u32 place)
 {
 	const struct wheel *w = &((struct state *)s->state)->timers.wheel;
+	u32 at = w->level[level].slot[place].tail;
+	u64 entry;
 
-	for (; id != WHEEL_NIL; id = wheel_node(w, id)->next) {
-		struct sim_timer *timer = sim_timer_known(s, id);
+	while (owner_entry(w, &at, &entry)) {
+		struct sim_timer *timer;
 
+		if (!owner_own(w, entry))
+			continue;
+		timer = sim_timer_known(s, entry_id(entry));
 		if (timer->level != level || timer->slot != place)
 			sim_moved(s, timer);
 	}
@@ -119,8 +124,7 @@ static void note_moves(struct sim *s)
 	state->moves = w->moves;
 	for (u32 l = 0; s->observer.tell && l < w->nr_levels; l++)
 		for (u32 place = 0; place <= w->mask; place++)
-			for (u32 list = 0; list < WHEEL_LISTS; list++)
-				find_moved(s, l, place, w->level[l].slot[place].head[list]);
+			find_moved(s, l, place);
 	/* All of them, also those that are due by now. */
 	s->counters.moves = before + moves;
 }
@@ -136,28 +140,43 @@ static void twheel_wake(struct sim *s)
 		sim_expire(s, sim_timer_known(s, event.id), event.overruns);
 }
 
+/* Is a timer in a slot?  Then @position is how many entries came there after its own. */
+static bool find_in(const struct wheel *w, const struct wheel_slot *slot, u32 id,
+		    unsigned int *position)
+{
+	u32 at = slot->tail;
+	u64 entry;
+
+	for (*position = 0; owner_entry(w, &at, &entry); ++*position)
+		if (entry_id(entry) == id && owner_own(w, entry))
+			return true;
+	return false;
+}
+
 static void twheel_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
 	const struct timers *ts = s->state;
 	const struct wheel *w = &ts->wheel;
-	const struct wheel_node *node = wheel_node(w, timer->id);
-	const struct wheel_level *level;
-	u32 place;
 
-	if (wheel_where(node) != WHEEL_FILED) {
-		/* It has expired, and is not read yet. */
-		where->place = SIM_IN_QUEUE;
-		return;
+	for (u32 l = 0; l < w->nr_levels; l++) {
+		const struct wheel_level *level = &w->level[l];
+
+		for (u32 place = 0; place <= w->mask; place++) {
+			unsigned int position;
+
+			if (!find_in(w, &level->slot[place], timer->id, &position))
+				continue;
+			where->position = position;
+			where->level = l;
+			where->slot = place;
+			where->span = ts->tick << level->shift;
+			where->from = (level->hand + ((place - level->hand) & w->mask)) *
+				      where->span;
+			return;
+		}
 	}
-	/* The first of a list has its name. */
-	for (; !(node->prev & PREV_HEAD); node = wheel_node(w, node->prev & PREV_ID))
-		where->position++;
-	where->level = (node->prev & PREV_ID) >> LIST_LEVEL_SHIFT;
-	level = &w->level[where->level];
-	place = (node->prev & PREV_ID) >> LIST_PLACE_SHIFT & w->mask;
-	where->slot = place;
-	where->span = ts->tick << level->shift;
-	where->from = (level->hand + ((place - level->hand) & w->mask)) * where->span;
+	/* It has expired, and is not read yet. */
+	where->place = SIM_IN_QUEUE;
 }
 
 /* It takes timers by the chunk, for ids that may be armed again; here each counts by itself. */
@@ -166,7 +185,7 @@ static uint64_t twheel_memory(const struct sim *s)
 	const struct state *state = s->state;
 	const struct wheel *w = &state->timers.wheel;
 
-	return sizeof(*state) + w->memory - w->nr_chunks * WHEEL_CHUNK_BYTES;
+	return sizeof(*state) + w->memory - w->nr_chunks * PAGE_SIZE;
 }
 
 static const char *twheel_note(const struct sim *s)
@@ -180,7 +199,7 @@ static const char *twheel_note(const struct sim *s)
 const struct sim_system sim_twheel = {
 	.name = "twheel", .about = "the wheel of /dev/twheel, from its own source",
 	.tick = TWHEEL_DEFAULT_TICK, .slots = TWHEEL_DEFAULT_SLOTS,
-	.timer_size = WHEEL_OWNER_SIZE + sizeof(struct wheel_node) - SIM_RECORD_BYTES,
+	.timer_size = sizeof(struct timer) - SIM_RECORD_BYTES,
 	.periodic = true,
 	.create = twheel_create, .destroy = twheel_destroy, .arm = twheel_arm,
 	.move = twheel_arm, .cancel = twheel_cancel, .next = twheel_next, .wake = twheel_wake,

@@ -56,7 +56,7 @@
  *            first use fails, it counts for that user until another one tries.  TWHEEL_ID_ANY may
  *            fail although there are free ids that need no more memory
  * ENOMEM     out of memory, or over the cgroup's limit; never from TWHEEL_IOC_ARM of a timer with a
- *            word, because SETUP has allocated its memory
+ *            word and no interval or slack, because SETUP has allocated its memory
  * EAGAIN     read(): no event, and the file is non-blocking; with RWF_NOWAIT, none found without
  *            waiting: poll, and read again
  * EINTR      a signal came before read() had an event or LIST a timer (@cursor has advanced: call
@@ -84,7 +84,7 @@
 #define TWHEEL_MIN_TICK		100000U
 
 #define TWHEEL_DEFAULT_TICK	1000000U
-#define TWHEEL_DEFAULT_LEVELS	11U
+#define TWHEEL_DEFAULT_LEVELS	7U
 #define TWHEEL_DEFAULT_SLOTS	64U
 #define TWHEEL_DEFAULT_CAPACITY	65536U
 
@@ -111,7 +111,8 @@ enum twheel_state {
  * @generation: of its last arming by a call; a store keeps it
  * @cookie: as given when it was armed
  * @deadline: when it was due, in the wheel's clock
- * @fired: when the wheel found it due; never before @deadline
+ * @fired: when the wheel found it due; never before @deadline.  Exact to the nanosecond up to 2^31
+ *	ns after @deadline; from there on the lateness has 25 significant bits, rounded down
  * @overruns: periods that passed beyond this one until it was read, at most those left in the
  *	count: events and their overruns add up to it
  * @flags: TWHEEL_EVENT_*
@@ -170,9 +171,10 @@ struct twheel_features {
  *	back, pending timers wait for their deadlines, and expired ones stay expired
  * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or
  *	after its deadline
- * @levels: 1 to TWHEEL_MAX_LEVELS; 0: enough for ticks of 64 bits with these slots
- *	(TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), or the maximum if that is less.  A
- *	timer beyond the reach of all levels goes round the top one; one level is a hashed wheel
+ * @levels: 1 to TWHEEL_MAX_LEVELS; 0: enough for 2^38 ticks with these slots
+ *	(TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), or the maximum if that is less.  More
+ *	than enough are not used.  A timer beyond the reach of all levels goes round the top one;
+ *	one level is a hashed wheel
  * @slots: of each level, 1 to TWHEEL_MAX_SLOTS, rounded up to a power of two, at least 4;
  *	0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY; 0: TWHEEL_DEFAULT_CAPACITY
@@ -321,8 +323,7 @@ struct twheel_submit {
  * @deadline: next, or of the event that waits; absolute
  * @remaining: until @deadline; 1 if it has passed, since 0 means never
  * @interval: period, or 0
- * @slack: as the wheel keeps it: rounded down to whole ticks and 4 significant bits, at most
- *	15 * 2^30 ticks
+ * @slack: as the wheel keeps it: rounded down to whole ticks, at most 2^32 - 1 of them
  * @overruns: of the event that waits, as of now
  *
  * All fields are out; GET also reads @id and @generation.  If the timer is not armed, the fields
