@@ -859,8 +859,8 @@ static u64 upper_next(const struct wheel *w, unsigned int end)
  * @w: the wheel
  *
  * Return: a tick, at most one empty wake-up too early; one that has passed, if
- * such a step is half done; WHEEL_NEVER if nothing is filed. What wheel_heavy()
- * tells of is not counted.
+ * such a step is half done; WHEEL_NEVER if nothing is filed and at most a step's
+ * worth of stale entries is left. What wheel_heavy() tells of is not counted.
  */
 TWHEEL_PART u64 wheel_next(const struct wheel *w)
 {

@@ -453,7 +453,7 @@ static void stores_between_halves(void)
 		while (timers_cancel(&ts, &op, &need) == -EAGAIN) {
 			good &= owner_add(&ts, &need);
 			if (need.what == TIMERS_NEED_WORD)
-				store(3, now + ticks * ts.tick);
+				word_of(&ts, 3)->deadline = now + ticks * ts.tick;
 		}
 		good &= ts.wheel.entries <= ts.wheel.room;
 	}
