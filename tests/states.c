@@ -164,8 +164,8 @@ enum event {
 
 static const char *const events[NR_EVENTS] = {
 	[CASCADE] = "cascade", [HEAVY] = "heavy", [ROUND] = "round", [GROWN] = "grown",
-	[MOVE] = "move", [STALE] = "stale", [SIFT] = "sift", [AHEAD] = "ahead", [SIFT_HALF] = "half",
-	[KEPT] = "kept", [TWINS] = "twins",
+	[MOVE] = "move", [STALE] = "stale", [SIFT] = "sift", [AHEAD] = "ahead",
+	[SIFT_HALF] = "half", [KEPT] = "kept", [TWINS] = "twins",
 };
 
 /* In how many operations: on this wheel, and on all. */
