@@ -100,7 +100,7 @@ static const struct shape shapes[] = {
 	{ "two levels, 2 timers", 2, 2, 2, 0, .arms = { 2, 9 }, .steps = { 2 } },
 	{ "two levels, 2 timers, which are many", 2, 2, 1, 0,
 	  .arms = { 5, 9 }, .steps = { 2 } },
-	{ "two levels, 3 timers", 2, 3, 2, 0, .most = 1U << 20,
+	{ "two levels, 3 timers", 2, 3, 2, 0, .most = 1U << 19,
 	  .arms = { 6, 8 }, .steps = { 5 } },
 	{ "three levels, 1 timer", 3, 1, 2, 1, .arms = { 9, 33 }, .steps = { 6 } },
 	{ "three levels, 1 timer, further off", 3, 1, 2, 0,
