@@ -959,32 +959,14 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 }
 
 /*
- * Where timers go round, the hand has slots to pass before it comes to the one that has to be
- * opened next.  Is this one of them?  Then it is not looked for each time.
- */
-static bool only_passed(const struct wheel *w, const struct wheel_level *level, u64 number,
-			u64 next)
-{
-	const struct wheel_slot *slot = &level->slot[number & w->mask];
-
-	return number << level->shift <= next && slot->soonest >> level->shift > number;
-}
-
-/*
  * Open the slot that a level has to open next.  Returns false if R4 keeps it
  * closed, because a heavy slot is being emptied below.
  */
 static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int budget)
 {
 	struct wheel_level *level = &w->level[l];
-	u64 next = level->next, number = first_slot(w, level, level->hand);
+	u64 next = level->next, number;
 
-	/* After a cancel @next may be too early. */
-	if (!number || (slot_opens(w, l, number) != next && !only_passed(w, level, number, next))) {
-		level->next = level_next(w, l);
-		if (level->next > next)
-			return true;
-	}
 	turn(w, next ? next - 1 : 0);
 	w->at = max(w->at, next);
 	number = first_slot(w, level, level->hand);
