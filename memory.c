@@ -68,31 +68,41 @@ static void page_free(void *page)
 		free_pages_exact(page, PAGE_SIZE);
 }
 
-/* Memory for a chunk of timers, and for the directory if it is the first. */
+static int add_directory(struct twheel *tw, struct wheel *w)
+{
+	void *directory = wheel_directory_alloc(w);
+
+	if (!directory)
+		return -ENOMEM;
+	twheel_lock(tw);
+	wheel_add_directory(w, directory);
+	twheel_unlock(tw);
+	return 0;
+}
+
+/* Memory for a chunk of timers. */
 static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *user, u32 id)
 {
-	void *directory = NULL, *page;
-	int ret;
+	struct wheel *w = &ts->wheel;
+	void *page;
+	int ret = 0;
 
 	/* Another thread has added it, or a setup came in between: try the arm again. */
-	if (id >= ts->wheel.capacity || wheel_has(&ts->wheel, id))
+	if (id >= w->capacity || wheel_has(w, id))
 		return 0;
-	ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
+	if (id >= w->ids)
+		ret = add_directory(tw, w);
+	if (!ret)
+		ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
 	if (ret)
 		return ret;
 	page = page_alloc();
-	if (!ts->wheel.timer)
-		directory = wheel_directory_alloc(&ts->wheel);
-	if (!page || (!ts->wheel.timer && !directory)) {
-		kvfree(directory);
-		page_free(page);
+	if (!page) {
 		user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
 		return -ENOMEM;
 	}
 	twheel_lock(tw);
-	if (directory)
-		wheel_add_directory(&ts->wheel, directory);
-	wheel_add_chunk(&ts->wheel, id, page);
+	wheel_add_chunk(w, id, page);
 	twheel_unlock(tw);
 	return 0;
 }
@@ -145,6 +155,8 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 	/* Another thread has added the last one. */
 	if (w->nr_pages == wheel_max_pages(w))
 		return 0;
+	if (wheel_pages_full(w) && add_directory(tw, w))
+		return -ENOMEM;
 	page = page_alloc();
 	if (!page)
 		return -ENOMEM;

@@ -91,9 +91,9 @@ static size_t level_bytes(const struct wheel *w)
 	return bytes;
 }
 
-static u32 max_chunks(const struct wheel *w)
+static u32 nr_chunks(u32 ids)
 {
-	return DIV_ROUND_UP(w->capacity, WHEEL_CHUNK_TIMERS);
+	return DIV_ROUND_UP(ids, WHEEL_CHUNK_TIMERS);
 }
 
 /* Blocks that hold this many entries, however these are spread over the slots. */
@@ -119,7 +119,7 @@ TWHEEL_PART u32 wheel_max_pages(const struct wheel *w)
 
 static size_t directory_bytes(const struct wheel *w)
 {
-	return max_chunks(w) * sizeof(*w->timer) + wheel_max_pages(w) * sizeof(*w->pool);
+	return nr_chunks(w->capacity) * sizeof(*w->timer) + wheel_max_pages(w) * sizeof(*w->pool);
 }
 
 /**
@@ -161,6 +161,8 @@ TWHEEL_PART void wheel_init(struct wheel *w, u32 capacity, unsigned int levels,
 	w->at = now;
 	w->looked = now;
 	w->end[0] = WHEEL_NEVER;
+	w->ids = min(capacity, WHEEL_FIRST_PAGES * WHEEL_CHUNK_TIMERS);
+	wheel_moved(w);
 	for (int i = 0; i < 2; i++)
 		w->queue[i] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
 }
@@ -175,7 +177,7 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
 {
 	unsigned int i;
 
-	for (i = 0; w->timer && i < max_chunks(w); i++) {
+	for (i = 0; i < nr_chunks(w->ids); i++) {
 		if (w->timer[i])
 			free_pages_exact(w->timer[i], PAGE_SIZE);
 		cond_resched();
@@ -184,7 +186,7 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
 		free_pages_exact(w->pool[i], PAGE_SIZE);
 		cond_resched();
 	}
-	kvfree(w->timer);
+	kvfree(w->directory);
 	for (i = 0; i < w->nr_levels; i++)
 		kvfree(w->level[i].slot);
 }
@@ -193,7 +195,7 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
  * wheel_directory_alloc() - room for the addresses of all pages
  * @w: the wheel it is for
  *
- * Its size follows from the capacity, so it is never copied to grow.
+ * Its size follows from the capacity: it does not grow.
  *
  * Return: the directory, for wheel_add_directory() or kvfree(), or NULL.
  * Sleeps.
@@ -204,22 +206,25 @@ TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w)
 }
 
 /**
- * wheel_add_directory() - give a wheel its directory
- * @w: a wheel without one
+ * wheel_add_directory() - let a wheel have more than its first pages
+ * @w: a wheel without a directory
  * @directory: from wheel_directory_alloc(); the wheel owns it from now on
  */
 TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory)
 {
+	w->directory = directory;
 	w->timer = directory;
-	w->pool = (void *)(w->timer + max_chunks(w));
+	w->pool = (void *)(w->timer + nr_chunks(w->capacity));
+	memcpy(w->timer, w->first_timer, nr_chunks(w->ids) * sizeof(*w->timer));
+	memcpy(w->pool, w->first_pool, w->nr_pages * sizeof(*w->pool));
 	w->ids = w->capacity;
 	w->memory += directory_bytes(w);
 }
 
 /**
  * wheel_add_chunk() - give a wheel the memory for an id and its neighbours
- * @w: a wheel with a directory
- * @id: one that has no memory yet
+ * @w: the wheel
+ * @id: one below its @ids that has no memory yet
  * @page: of zeroes; the wheel owns it from now on
  */
 TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, void *page)
@@ -231,7 +236,7 @@ TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, void *page)
 
 /**
  * wheel_add_blocks() - give a wheel room for more entries
- * @w: a wheel with a directory
+ * @w: a wheel that has a directory or fewer than WHEEL_FIRST_PAGES pages of blocks
  * @page: the wheel owns it from now on
  */
 TWHEEL_PART void wheel_add_blocks(struct wheel *w, void *page)
@@ -277,6 +282,10 @@ TWHEEL_PART void wheel_moved(struct wheel *w)
 {
 	for (unsigned int l = 0; l < w->nr_levels; l++)
 		w->level[l].map = level_map(w, &w->level[l]);
+	if (!w->directory) {
+		w->timer = w->first_timer;
+		w->pool = w->first_pool;
+	}
 }
 
 /* Move the hand of a level, and the end of its reach with it. */

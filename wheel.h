@@ -59,6 +59,9 @@
 #define WHEEL_CHUNK_SHIFT	(PAGE_SHIFT - 5)
 #define WHEEL_CHUNK_TIMERS	((u32)BIT(WHEEL_CHUNK_SHIFT))
 
+/* How many pages of timers, and of blocks, a wheel has room for before it needs a directory. */
+#define WHEEL_FIRST_PAGES	4
+
 /*
  * The cost of what takes one tick.  Costs are told in parts of a tick, because to bring a timer
  * down takes much less than a tick of 1 ms, and many ticks of 1 ns.
@@ -191,12 +194,12 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
 
 /**
  * struct wheel - a timing wheel
- * @timer: directory of the pages of timers, by id; NULL until there is one
- * @pool: the block pool: directory of its pages, in the same memory
+ * @timer: the pages of timers, by id
+ * @pool: the block pool: its pages
  * @nr_chunks: how many pages of timers there are
  * @nr_pages: how many pages of blocks there are
  * @capacity: ids are below this
- * @ids: the same once there is a directory, 0 before
+ * @ids: those that have a place in @timer are below this
  * @bits: log2 of the slots that a level turns through
  * @mask: of a place in a ring
  * @nr_levels: levels in use
@@ -221,6 +224,9 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @queue: the due queue and the free ids
  * @memory: bytes allocated
  * @look: asked when timers are due
+ * @directory: memory for @timer and @pool; NULL as long as @first_timer and @first_pool do
+ * @first_timer: the first pages of timers
+ * @first_pool: the first pages of blocks
  * @end: of each level, the first tick that its ring does not reach; behind the
  *	last level, WHEEL_NEVER
  * @level: the levels, finest first
@@ -256,6 +262,9 @@ struct wheel {
 	struct wheel_queue	queue[2];
 	size_t			memory;
 	wheel_look		*look;
+	void			*directory;
+	struct timer		*first_timer[WHEEL_FIRST_PAGES];
+	u64			*first_pool[WHEEL_FIRST_PAGES];
 	u64			end[WHEEL_MAX_LEVELS + 1];
 	struct wheel_level	level[WHEEL_MAX_LEVELS];
 };
@@ -288,6 +297,12 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w);
 static inline u32 wheel_timers_held(const struct wheel *w)
 {
 	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
+}
+
+/* Does one more page of blocks need a directory? */
+static inline bool wheel_pages_full(const struct wheel *w)
+{
+	return w->nr_pages == WHEEL_FIRST_PAGES && !w->directory;
 }
 
 /* Is there memory for this timer, whose id is below @ids? */

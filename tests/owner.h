@@ -19,19 +19,24 @@ static inline void *owner_page(void)
 	return alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
 }
 
+static inline bool owner_add_directory(struct wheel *w)
+{
+	void *directory = wheel_directory_alloc(w);
+
+	if (directory)
+		wheel_add_directory(w, directory);
+	return directory;
+}
+
 /* For an id and its neighbours, unless it is there. */
 static inline bool owner_add_chunk(struct wheel *w, u32 id)
 {
-	void *directory, *page;
+	void *page;
 
-	if (!w->timer) {
-		directory = wheel_directory_alloc(w);
-		if (!directory)
-			return false;
-		wheel_add_directory(w, directory);
-	}
 	if (wheel_has(w, id))
 		return true;
+	if (id >= w->ids && !owner_add_directory(w))
+		return false;
 	page = owner_page();
 	if (page)
 		wheel_add_chunk(w, id, page);
@@ -41,8 +46,11 @@ static inline bool owner_add_chunk(struct wheel *w, u32 id)
 /* For more entries. */
 static inline bool owner_add_blocks(struct wheel *w)
 {
-	void *page = w->nr_pages < wheel_max_pages(w) ? owner_page() : NULL;
+	void *page;
 
+	if (w->nr_pages == wheel_max_pages(w) || (wheel_pages_full(w) && !owner_add_directory(w)))
+		return false;
+	page = owner_page();
 	if (page)
 		wheel_add_blocks(w, page);
 	return page;

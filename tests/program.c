@@ -194,6 +194,35 @@ static const char *grow(struct timers_need *need)
 	return owner_add(&ts, need) ? NULL : "no memory";
 }
 
+static u32 next_due(u32 id)
+{
+	u32 next = wheel_timer(&ts.wheel, id)->link & LINK_ID;
+
+	return next == LINK_ID ? WHEEL_NIL : next;
+}
+
+/* Those behind @last have come due; in the order of their ticks, unless a slot was heavy. */
+static const char *follow(u32 last, bool crowded, u64 *tick, u32 *found)
+{
+	u32 id = last == WHEEL_NIL ? wheel_queue(&ts.wheel, WHEEL_DUE)->head : next_due(last);
+
+	for (; id != WHEEL_NIL; id = next_due(id)) {
+		struct ref_timer *t = &ref.timer[id];
+
+		tell("\t%u is due, at tick %llu\n", id, ull(t->due));
+		if (t->where != REF_PENDING)
+			return "a timer comes due that is not armed";
+		if (t->due > now / ts.tick)
+			return "early";
+		if (t->due < *tick && !crowded)
+			return "out of order";
+		*tick = max(*tick, t->due);
+		ref_expire(&ref, t, now);
+		++*found;
+	}
+	return NULL;
+}
+
 /* The kernel chooses ids from the top down, freed ids first. */
 static const char *check_choice(u32 id, int ret)
 {
@@ -219,8 +248,9 @@ static const char *arm(struct twheel_op op, bool memory)
 	struct twheel_op asked = op, wanted = op;
 	int ret = timers_check_arm(&ts, &op);
 	struct timers_need need = {};
-	u64 was = 0;
+	u64 was = 0, tick = 0;
 	const char *error;
+	u32 last, found = 0;
 
 	if (spared(op.id))
 		return NULL;
@@ -240,7 +270,12 @@ static const char *arm(struct twheel_op op, bool memory)
 	turn();
 	if (op.id != TWHEEL_ID_ANY && wheel_has(&ts.wheel, op.id))
 		was = wheel_timer(&ts.wheel, op.id)->link;
-	while ((ret = timers_arm(&ts, &op, now, &need)) == -EAGAIN) {
+	while (last = wheel_queue(&ts.wheel, WHEEL_DUE)->tail,
+	       (ret = timers_arm(&ts, &op, now, &need)) == -EAGAIN) {
+		/* Where stale entries were dropped, what is due was found. */
+		error = follow(last, true, &tick, &found);
+		if (error)
+			return error;
 		if (!memory && need.what != TIMERS_NEED_RETRY) {
 			tell(": ENOMEM\n");
 			/* It may have passed over ids that are free later. */
@@ -546,41 +581,22 @@ static const char *fly(const struct step *s)
 
 /* Time */
 
-static u32 next_due(u32 id)
-{
-	u32 next = wheel_timer(&ts.wheel, id)->link & LINK_ID;
-
-	return next == LINK_ID ? WHEEL_NIL : next;
-}
-
 /* Find what is due; the reference follows, if it was right. */
 static const char *advance(unsigned int budget)
 {
-	const struct wheel_queue *due = wheel_queue(&ts.wheel, WHEEL_DUE);
-	bool crowded = rules_crowded(&ts.wheel) || was_behind;
-	u32 last = due->tail, found = 0, id;
 	u64 tick = 0, moves = ts.wheel.moves;
+	bool crowded = rules_crowded(&ts.wheel) || was_behind;
+	u32 last = wheel_queue(&ts.wheel, WHEEL_DUE)->tail, found = 0;
 	unsigned int done = timers_advance(&ts, now, budget);
+	const char *error;
 
 	/* What came down may have made a slot heavy. */
 	crowded |= ts.wheel.moves - moves > WHEEL_STEP / 2;
 	was_crowded |= crowded;
 	was_behind = crowded && done == budget;
-	id = last == WHEEL_NIL ? due->head : next_due(last);
-	for (; id != WHEEL_NIL; id = next_due(id)) {
-		struct ref_timer *t = &ref.timer[id];
-
-		tell("\t%u is due, at tick %llu\n", id, ull(t->due));
-		if (t->where != REF_PENDING)
-			return "a timer comes due that is not armed";
-		if (t->due > now / ts.tick)
-			return "early";
-		if (t->due < tick && !crowded)
-			return "out of order";
-		tick = max(tick, t->due);
-		ref_expire(&ref, t, now);
-		found++;
-	}
+	error = follow(last, crowded, &tick, &found);
+	if (error)
+		return error;
 	if (found > done || done > budget)
 		return "a step goes beyond its budget";
 	if (done < budget && ref.pending && ref.pending->due <= now / ts.tick)

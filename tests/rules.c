@@ -110,7 +110,7 @@ static const char *check_memory(const struct wheel *w)
 	size_t memory = w->nr_levels * level_bytes(w);
 	u32 timers = 0;
 
-	if (w->timer)
+	if (w->directory)
 		memory += directory_bytes(w);
 	for (u32 id = 0; id < w->capacity; id += WHEEL_CHUNK_TIMERS) {
 		if (!wheel_has(w, id))
