@@ -531,7 +531,7 @@ static int sleeper_watch(__u64 ns, struct lateness *l)
 	return ret;
 }
 
-/* What was seen: how late both victims were, and what else happened meanwhile. */
+/* One observation: the lateness of both victims, and other events meanwhile. */
 struct view {
 	struct lateness late;
 	struct lateness urgent;
@@ -663,7 +663,7 @@ __attribute__((constructor)) static void controls_make(void)
 		abort();
 }
 
-/* Who is compared with many is watched for longer than each of them. */
+/* Watch the control for longer than each attack, because all are compared with it. */
 static int control(struct scene *scene, void (*attack)(struct attacker *a), struct control *c)
 {
 	__u64 ns = scene->ns;

@@ -112,7 +112,7 @@ TEST_F(wheel, late_poll_handles_one_tick_only)
 }
 
 /*
- * What was handled is not waited for again: no interrupt without a reason.
+ * A deadline that was handled is not waited for again: no interrupt without a reason.
  * Seen in glommio PR 44, libevent #958, HAProxy 77015ab.
  */
 TEST_F(wheel, next_expiry_in_the_past_spins)

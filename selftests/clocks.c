@@ -186,7 +186,7 @@ TEST_F(clock, forward)
 	}
 }
 
-/* What was near is far again: it waits until the clock gets there. */
+/* Near deadlines are far again: timers wait until the clock gets there. */
 TEST_F(clock, backward)
 {
 	static const __u64 jumps[] = { 2 * SEC, 100 * SEC, DAY, 30 * DAY, 3 * YEAR };
@@ -259,7 +259,7 @@ TEST_F(clock, backward_and_nobody_calls)
 	}
 }
 
-/* What has expired stays expired, and the next period waits for the clock. */
+/* An expired timer stays expired, and its next period waits for the clock. */
 TEST_F(clock, backward_with_events_unread)
 {
 	struct twheel_event ev[4];
@@ -367,7 +367,7 @@ TEST_F(clock, back_and_forth)
 			ASSERT_EQ(0, arm_at(self->fd, id, timers[id].deadline, id));
 			arms++;
 		}
-		/* What has come due by now stays so, if the clock is set back. */
+		/* Timers that are due by now stay due if the clock is set back. */
 		now = clock_ns(self->clock);
 		for (j = 0; j < IDS; j++)
 			if (timers[j].latest < now)

@@ -718,7 +718,7 @@ FIXTURE_SETUP(call)
 	ASSERT_EQ(0, set_up_faults());
 	fail_nth = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, fail_nth);
-	/* Who is counted; what is allowed stays. */
+	/* Wheels count for the real uid; the effective uid keeps its capabilities. */
 	ASSERT_EQ(0, setresuid(USER, 0, 0));
 	/* With the last wheel goes what was counted. */
 	self->other = wheel_used();
@@ -761,7 +761,7 @@ TEST_F(call, every_failure)
 				TH_LOG("%d, and nothing failed", ret);
 			ASSERT_TRUE(ret == -EFAULT || ret == (variant->error ?: -ENOMEM))
 				TH_LOG("point %u: errno %d", n, -ret);
-			/* What can't be told when all is done: see EFAULT in twheel.h. */
+			/* All is done, but the result can't be reported: see EFAULT in twheel.h. */
 			if (!same) {
 				ASSERT_EQ(-EFAULT, ret);
 				ASSERT_TRUE(variant->done(s, ret))
@@ -787,7 +787,7 @@ TEST_F(call, every_failure)
 #define GENERATIONS	8192U	/* of each id */
 #define BATCH		16U
 
-/* What is known of an arming. */
+/* The fate of an arming. */
 enum arming {
 	UNUSED,
 	OPEN,		/* its event must come */

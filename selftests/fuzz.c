@@ -124,7 +124,7 @@ static __u64 number(struct run *r)
 	}
 }
 
-/* What is expected mostly, and sometimes anything. */
+/* Mostly the expected value, and sometimes any number. */
 static __u64 mostly(struct run *r, __u64 expected)
 {
 	return one_in(r, 64) ? number(r) : expected;
@@ -1092,7 +1092,7 @@ static bool witness_ends(struct witness *w, struct tally *t)
 	return false;
 }
 
-/* Whoever is left of a program: end it, and wait. */
+/* End the processes that are left of a program, and wait. */
 static bool reap(pid_t group)
 {
 	__u64 limit = now_ns() + NEVER_MS * MSEC;

@@ -487,7 +487,7 @@ TEST(ten_years_of_a_mixed_load)
 			model_due(m);
 		}
 		if (n > 0) {
-			/* What was due while the reader slept comes in turn. */
+			/* Timers that came due while the reader slept come in turn. */
 			continue;
 		}
 		/* Nothing may be owed now. */
@@ -564,7 +564,7 @@ TEST(ten_years_of_a_mixed_load)
 	EXPECT_EQ(events + s.expired, s.fired);
 	EXPECT_EQ(overruns, s.overruns);
 	EXPECT_LT(50000, events);
-	/* A look in vain is what a move later or a cancel leaves behind. */
+	/* A move later or a cancel leaves an empty look behind. */
 	EXPECT_GE(events + moves + cancels, s.interrupts);
 	for (i = n = 0; i < MODEL_IDS; i++)
 		n += model[i].armed;

@@ -1376,7 +1376,7 @@ TEST_F(fresh, next_is_no_later_than_the_first)
 	EXPECT_LT(0, s.interrupts);
 }
 
-/* What holds for all of them */
+/* All calls */
 
 /* Larger than all structs, in u64. */
 #define BUFFER	128

@@ -2,8 +2,8 @@
 /*
  * How late timers are found: beside a timerfd, beside other calls, other users and other wheels.
  *
- * What is exact is only said where time is counted in instructions (TWHEEL_COUNTED=1); elsewhere a
- * host may stop the guest.
+ * Exact bounds are checked only where time is counted in instructions (TWHEEL_COUNTED=1), because a
+ * host may stop the guest otherwise.
  */
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
@@ -570,7 +570,7 @@ TEST_F(rt, a_lock_whose_holder_is_preempted_holds_up_nobody)
 
 	if (self->reason)
 		SKIP(return, "%s", self->reason);
-	/* What is due is found here, and its holder is there. */
+	/* Due timers are found on this CPU, and the lock's holder runs on the other. */
 	ASSERT_EQ(0, pin(0));
 	fd = wheel_open(O_NONBLOCK);
 	ASSERT_LE(0, fd);

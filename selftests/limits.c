@@ -119,7 +119,7 @@ static void open_up_to(int limit)
 	CHILD_CHECK(fds[limit] >= 0);
 	CHILD_CHECK(arm_in(fds[limit], 1, HOUR, 0) == -EDQUOT);
 	close(fds[limit]);
-	/* What is used works on. */
+	/* A wheel in use goes on working. */
 	CHILD_CHECK(!arm_in(fds[0], 1, HOUR, 0));
 	/* A second descriptor is no second wheel. */
 	fds[limit] = dup(fds[0]);

@@ -58,7 +58,7 @@ static inline int held_let(struct held *h)
 	return ioctl(h->fd, UFFDIO_ZEROPAGE, &zero) ? -errno : 0;
 }
 
-/* Who waits finds that there is no such memory. */
+/* Fail the waiting call: there is no such memory. */
 static inline int held_refuse(struct held *h)
 {
 	struct uffdio_range range = { (uintptr_t)h->page, PAGE };

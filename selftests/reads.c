@@ -79,7 +79,7 @@ TEST_F(wheel, only_whole_events)
 	ASSERT_EQ(0, expire(self->fd, 6));
 	memset(ev, 0x55, sizeof(ev));
 	ASSERT_EQ(size, read(self->fd, end, 2 * size - 1));
-	/* What does not belong to an event is not touched. */
+	/* Bytes beyond an event are not touched. */
 	for (i = size; i < 2 * size; i++)
 		ASSERT_EQ(0x55, end[i]);
 	end += size;
@@ -200,7 +200,7 @@ TEST_F(wheel, in_order_of_ticks)
 	for (i = 0; i < NR; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i,
 				    base + next_random(&seed) % (600 * MSEC), 0));
-	/* What is armed too late has no order. */
+	/* Timers that are armed too late have no order. */
 	ASSERT_GT(base, now_ns());
 	ASSERT_TRUE(wait_expired(self->fd, NR));
 	ASSERT_EQ(NR, wheel_read(self->fd, ev, NR));
@@ -226,7 +226,7 @@ TEST_F(wheel, cancel_takes_back_the_event)
 	EXPECT_EQ(0, wheel_poll(self->fd, 0));
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, 0));
-	/* What comes after it is not hurt. */
+	/* A later event is not harmed. */
 	ASSERT_EQ(0, expire(self->fd, 3));
 	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, 1));
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));

@@ -46,7 +46,7 @@ static long long sleep_machine(void)
 	long long before = clock_ns(CLOCK_BOOTTIME) - now_ns();
 	int ret;
 
-	/* What has been said is to be out when the line goes down. */
+	/* Output must have left before the line goes down. */
 	fflush(NULL);
 	tcdrain(STDOUT_FILENO);
 	write_file(WAKEALARM, "0");

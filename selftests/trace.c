@@ -226,7 +226,7 @@ TEST_F(trace, moved_behind_others)
 	}
 }
 
-/* What is told of an event is what its reader, and the wheel's statistics, say. */
+/* The tracepoints of an event agree with its record and with the wheel's statistics. */
 TEST_F(trace, expire_and_deliver)
 {
 	/* Far enough ahead that all are armed before, on a slow kernel too. */

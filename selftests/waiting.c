@@ -146,7 +146,7 @@ TEST_F(wheel, read_is_interrupted)
 	EXPECT_EQ(-1, s.ret);
 	EXPECT_EQ(EINTR, s.error);
 
-	/* What comes later is there for the next. */
+	/* A later event is there for the next read. */
 	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
 }

@@ -594,7 +594,7 @@ FIXTURE_TEARDOWN(set_back)
 	shared_close(&self->s);
 }
 
-/* What has expired stays expired; armed again, the timer waits for its deadline. */
+/* An expired timer stays expired; armed again, it waits for its deadline. */
 TEST_F(set_back, expired_stays_expired_and_pending_waits)
 {
 	__u64 deadline = clock_ns(CLOCK_REALTIME) + 20 * MSEC;
