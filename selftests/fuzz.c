@@ -1232,7 +1232,7 @@ FIXTURE(programs) {
 FIXTURE_SETUP(programs)
 {
 	if (getuid())
-		SKIP(return, "needs root to set limits");
+		SKIP(return, NEEDS_ROOT);
 	self->tally = new_tally();
 	ASSERT_TRUE(self->tally != MAP_FAILED);
 	ASSERT_EQ(0, world_change(&self->world));
@@ -1244,7 +1244,7 @@ FIXTURE_TEARDOWN(programs)
 		world_restore(&self->world);
 }
 
-TEST_F(programs, harm_nobody)
+TEST_F(programs, random_programs_harm_nobody)
 {
 	const char *what = try_programs(1, 0, 4, 3000, self->tally, false);
 
