@@ -16,6 +16,8 @@
  * each time; TWHEEL_TIMERS=n, how many all attackers have together; TWHEEL_ATTACK=name,
  * that one only; TWHEEL_COUNTED=1: time is instructions, and nothing has to be allowed
  * for a slow machine.
+ *
+ * Bed: counted
  */
 #include <sys/timerfd.h>
 

@@ -2,6 +2,8 @@
 /*
  * A wheel and its timers count for the user whose call uses it first, wherever it was opened and
  * whichever user has it later; a use that fails counts for nobody.
+ *
+ * Bed: plain, storm
  */
 #define WORDS_OPTIONAL
 #include "words_test.h"

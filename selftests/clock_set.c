@@ -2,6 +2,8 @@
 /*
  * A wall clock that is set back makes no event early, takes none back, and makes no hrtimer fire
  * again and again.  clocks.c has the same to the nanosecond, in simulated time.
+ *
+ * Bed: plain, storm
  */
 #define WORDS_OPTIONAL
 #include "beside.h"

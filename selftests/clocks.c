@@ -2,6 +2,8 @@
 /*
  * Clocks that jump: the wall clock, set back and forth, and BOOTTIME over a suspend.  Runs in
  * simulated time (vm/run um), where nothing else can be at fault if an event is a nanosecond off.
+ *
+ * Bed: simulated
  */
 #include "simulated.h"
 

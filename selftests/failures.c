@@ -7,6 +7,8 @@
  * fault-injection.rst).  What a call that failed has changed, whether the wheel
  * works on, and whether any timer was lost or doubled is looked at each time.
  * Then the same at random, under load.  Leaks are for kmemleak to see.
+ *
+ * Bed: plain, storm
  */
 #include <sys/epoll.h>
 

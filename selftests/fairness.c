@@ -2,6 +2,8 @@
 /*
  * A user waits for no program of another user, and softirq does no more for a user with wheels of
  * several clocks than for one with wheels of one.
+ *
+ * Bed: plain, storm
  */
 #include <sys/resource.h>
 

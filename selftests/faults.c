@@ -2,6 +2,8 @@
 /*
  * Memory that ends in the middle of a call: what was not handed over is not
  * lost, what was not carried out has not happened, and what was done is told.
+ *
+ * Bed: plain, storm, short
  */
 #include <sys/uio.h>
 

@@ -14,6 +14,8 @@
  * happened.  A program that does not end in time has failed, and so has one after
  * whose end a wheel is left.  Kernel complaints are for whoever
  * reads the kernel's log.
+ *
+ * Bed: plain, storm
  */
 #include <getopt.h>
 #include <sched.h>

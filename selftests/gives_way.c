@@ -2,6 +2,8 @@
 /*
  * A long call gives way to other tasks and to signals, and wheels that nobody reads leave the CPU
  * to other programs.
+ *
+ * Bed: alone
  */
 #include "beside.h"
 #include "signals.h"

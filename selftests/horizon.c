@@ -4,6 +4,8 @@
  * load, and what each costs in interrupts.  Runs in simulated time (vm/run um),
  * where code takes none: what happens, happens to the nanosecond, and nothing
  * here allows for a slow machine.
+ *
+ * Bed: simulated
  */
 #include "simulated.h"
 

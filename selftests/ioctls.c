@@ -4,6 +4,8 @@
  *
  * Each bad request has one error in it and is valid otherwise, so that nothing
  * else can explain the errno; after it the wheel must be as it was before.
+ *
+ * Bed: plain, storm, short
  */
 #include <assert.h>
 

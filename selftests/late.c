@@ -4,6 +4,8 @@
  *
  * What is exact is only said where time is counted in instructions (TWHEEL_COUNTED=1); elsewhere a
  * host may stop the guest.
+ *
+ * Bed: counted, quiet
  */
 #include <sys/timerfd.h>
 

@@ -2,6 +2,8 @@
 /*
  * The limits, each with its own errno: a full wheel, the user's wheels and
  * timers, the cgroup's memory, and what needs CAP_SYS_RESOURCE.
+ *
+ * Bed: plain, storm, short
  */
 #include <linux/capability.h>
 

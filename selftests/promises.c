@@ -2,6 +2,8 @@
 /*
  * The nine promises of /dev/twheel, by name.  What belongs to one of them in
  * detail is in the other programs; here each is put to the test as a whole.
+ *
+ * Bed: plain, storm, short
  */
 #include "wheel_fixture.h"
 

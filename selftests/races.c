@@ -4,6 +4,8 @@
  * the rules is never early, lost or stale; what does not harms only itself.
  *
  * TWHEEL_SECONDS=n in the environment makes each race longer than 2 seconds.
+ *
+ * Bed: plain, storm
  */
 #include "beside.h"
 #include "held.h"

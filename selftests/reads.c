@@ -2,6 +2,8 @@
 /*
  * What read() returns: whole events, in order, with what the timer was armed
  * with; nothing stale, and of a periodic timer each period once.
+ *
+ * Bed: plain, storm, short
  */
 #include <sys/uio.h>
 

@@ -2,6 +2,8 @@
 /*
  * On PREEMPT_RT a task of a higher priority that preempts the holder of a wheel's lock makes nobody
  * wait but users of that wheel.
+ *
+ * Bed: rt
  */
 #include "beside.h"
 

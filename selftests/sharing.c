@@ -2,6 +2,8 @@
 /*
  * A wheel belongs to the open file: threads, children, successors by exec and
  * by SCM_RIGHTS share it, and it ends with the last of them.
+ *
+ * Bed: plain, storm, short
  */
 /* Reads wait. */
 #define WHEEL_FLAGS	0

@@ -2,6 +2,8 @@
 /*
  * A call that a signal interrupts keeps what it has done: its successor goes on from there, and
  * nothing is done twice.
+ *
+ * Bed: plain
  */
 #include "signals.h"
 

@@ -2,6 +2,8 @@
 /*
  * Stale events, of timers that a store cancelled after they had come due: they hide no event that
  * counts, each call drops a bounded number of them, and softirq none.
+ *
+ * Bed: plain, storm
  */
 #include <sys/uio.h>
 

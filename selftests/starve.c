@@ -3,6 +3,8 @@
  * Timers that their handlers arm for now, again and again, starve no other timer, however events
  * are taken.  The bound counts the events that come while another timer is due, so it holds on a
  * machine of any speed.
+ *
+ * Bed: plain, storm
  */
 #include <sys/uio.h>
 

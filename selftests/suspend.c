@@ -6,6 +6,8 @@
  * it and up again.
  *
  * Nobody wants that of a machine in use: TWHEEL_SUSPEND=1 asks for it.
+ *
+ * Bed: real
  */
 #include <termios.h>
 

@@ -2,6 +2,8 @@
 /*
  * Time namespaces: a wheel opened in one has its deadlines and events in the
  * namespace's time, and keeps that whoever uses it later.
+ *
+ * Bed: plain, storm
  */
 #include "beside.h"
 

@@ -2,6 +2,8 @@
 /*
  * The tracepoints: each is there, and its fields say what has happened.  Read from an instance of
  * tracefs of a test's own.
+ *
+ * Bed: fast
  */
 #include "words_test.h"
 

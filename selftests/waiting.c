@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Waiting for events: blocking reads, poll, epoll in all its modes, io_uring.
+ *
+ * Bed: plain, storm
  */
 #include <sys/uio.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Words: timers that are armed, moved and cancelled by a store.
+ *
+ * Bed: plain, storm, short
  */
 #include "words_test.h"
 
