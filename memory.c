@@ -157,11 +157,11 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 /**
  * memory_grow() - give a wheel what an arm has told that it needs
  * @tw: the wheel
- * @need: what timers_arm() says
+ * @need: what timers_arm() says; told if blocks are scarce
  *
  * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
  */
-TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
+TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 {
 	struct timers *ts = &tw->timers;
 	int ret;
@@ -187,6 +187,10 @@ TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need)
 		break;
 	default:
 		ret = add_blocks(tw, &ts->wheel);
+		if (ret && !need->scarce) {
+			need->scarce = true;
+			ret = 0;
+		}
 	}
 	mutex_unlock(&tw->grow);
 	return ret;

@@ -8,7 +8,7 @@
 #include "twheel.h"
 
 TWHEEL_PART int memory_begin(struct twheel *tw);
-TWHEEL_PART int memory_grow(struct twheel *tw, const struct timers_need *need);
+TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need);
 TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user);
 TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user);
 

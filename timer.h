@@ -117,6 +117,7 @@ struct timers {
  * @id: which timer
  * @handled: timers handled, and ids passed over, under this hold of the lock; the caller sets it
  *	to 0 before the first
+ * @scarce: there was no memory for blocks: drop stale entries, however few
  * @exchanged: words_exchange() has stored @deadline; cleared by the try that follows
  * @unless_changed: store it only if the word still holds @before
  * @deadline: what to store into the word of @id
@@ -133,6 +134,7 @@ struct timers_need {
 	}	what;
 	u32	id;
 	u32	handled;
+	bool	scarce;
 	bool	exchanged;
 	bool	unless_changed;
 	u64	deadline;
@@ -490,17 +492,20 @@ static inline bool level_missing(const struct timers *ts, u64 expiry, u64 interv
 }
 
 /*
- * The wheel is full.  If many of its entries are stale, some of them are dropped, and the arm is
- * tried again; else it needs blocks.
+ * The wheel is full.  Drop stale entries if there are many, or if no blocks can be had; otherwise
+ * more blocks are needed.
  */
 static inline int timers_make_room(struct timers *ts, struct timers_need *need)
 {
 	const u32 expired = timers_expired(ts);
-	unsigned int sifted = wheel_stale(&ts->wheel) ? wheel_sift(&ts->wheel) : 0;
+	struct wheel *w = &ts->wheel;
 
-	timers_found(ts, expired);
-	need->what = sifted ? TIMERS_NEED_RETRY : TIMERS_NEED_BLOCKS;
-	need->handled += sifted;
+	need->what = TIMERS_NEED_BLOCKS;
+	if (wheel_stale(w) || (need->scarce && w->entries > w->filed)) {
+		need->what = TIMERS_NEED_RETRY;
+		need->handled += wheel_sift(w, WHEEL_STEP - need->handled);
+		timers_found(ts, expired);
+	}
 	return -EAGAIN;
 }
 

@@ -322,6 +322,9 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 	}
 	if (deadline > now)
 		expiry = file_tick(ts, deadline, slack);
+	/* Stale entries that have passed would wake the wheel for nothing. */
+	if (!w->filed && w->entries)
+		need->handled += wheel_advance(w, w->at, WHEEL_STEP - need->handled);
 	if (wheel_full(w))
 		return timers_make_room(ts, need);
 	if (level_missing(ts, expiry, interval, slack, now)) {
@@ -387,7 +390,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	id = array_index_nospec(op->id, ts->plain);
 	expiry = first_tick(ts, deadline);
 	if (unlikely(expiry >= w->end[w->nr_levels - 1] || expiry - w->at > WHEEL_HORIZON ||
-		     wheel_full(w) || !wheel_has_chunk(w, id) || more_of(ts, id)))
+		     wheel_full(w) || !w->filed || !wheel_has_chunk(w, id) || more_of(ts, id)))
 		return arm_any(ts, op, now, need);
 	t = timer_of(ts, id);
 	link = t->link;

@@ -1045,20 +1045,21 @@ static bool sift_any(struct wheel *w)
 /**
  * wheel_sift() - look at entries, to drop stale ones
  * @w: the wheel
+ * @budget: at how many at the most
  *
- * Return: how many, up to WHEEL_STEP.
+ * Return: at how many.
  */
-TWHEEL_PART unsigned int wheel_sift(struct wheel *w)
+TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget)
 {
-	struct wheel_batch due = { .nr = 0 };
-	unsigned int done;
-	bool sifted;
+	struct wheel_batch due;
+	unsigned int done = 0;
 
-	if (!w->open && !sift_any(w))
-		return 0;
-	sifted = w->open & BIT(WHEEL_SIFT);
-	done = empty_slot(w, __fls(w->open), &due, WHEEL_STEP);
-	due_append(w, &due, sifted);
+	for (due.nr = 0; done < budget && (w->open || sift_any(w));) {
+		const bool sifted = w->open & BIT(WHEEL_SIFT);
+
+		done += empty_slot(w, __fls(w->open), &due, budget - done);
+		due_append(w, &due, sifted);
+	}
 	return done;
 }
 

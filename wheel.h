@@ -278,7 +278,7 @@ TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry);
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id);
 TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr, u32 mark);
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
-TWHEEL_PART unsigned int wheel_sift(struct wheel *w);
+TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget);
 
 TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int budget);

@@ -20,6 +20,12 @@ static bool on_time(__u64 fired, __u64 when, __u64 touched)
 	return fired >= when && fired <= touched + MIN_GAP;
 }
 
+/* A timer that is due later than in 2^38 ticks is looked at then, and filed again. */
+static __u64 looks(__u64 span, __u64 tick)
+{
+	return span / (tick ? tick : MS_TICK) >> 38;
+}
+
 /* Deadlines */
 
 FIXTURE(shape) {
@@ -29,7 +35,7 @@ FIXTURE(shape) {
 
 FIXTURE_VARIANT(shape) {
 	struct twheel_setup setup;
-	/* Whether there are timers that go round, and delay others when looked at. */
+	/* Whether there are timers that are looked at on the way, and delay others then. */
 	bool late;
 };
 
@@ -62,7 +68,7 @@ FIXTURE_VARIANT_ADD(shape, wide) {
 };
 
 FIXTURE_VARIANT_ADD(shape, nanosecond) {
-	.setup = { .tick = 1 },
+	.setup = { .tick = 1 }, .late = true,
 };
 
 FIXTURE_VARIANT_ADD(shape, odd) {
@@ -99,10 +105,11 @@ TEST_F(shape, one_timer_is_due_to_the_nanosecond)
 	struct twheel_event ev;
 	struct twheel_stats s;
 	struct twheel_timer t;
-	__u64 now, when;
+	__u64 now, when, most = ARRAY_SIZE(spans);
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(spans); i++) {
+		most += looks(spans[i], self->setup.tick);
 		ASSERT_EQ(0, arm_in(self->fd, i, spans[i], i));
 		ASSERT_EQ(0, wheel_get(self->fd, i, &t));
 		now = clock_ns(self->setup.clock);
@@ -120,8 +127,8 @@ TEST_F(shape, one_timer_is_due_to_the_nanosecond)
 	}
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	/* Those that came due on the way to sleep needed no interrupt. */
-	EXPECT_GE(ARRAY_SIZE(spans), s.interrupts);
-	EXPECT_LE(ARRAY_SIZE(spans) - 3, s.interrupts);
+	EXPECT_GE(most, s.interrupts);
+	EXPECT_LE(most - 3, s.interrupts);
 }
 
 /* Together, over all levels. */
@@ -203,7 +210,7 @@ TEST(one_wheel_serves_for_decades)
 		EXPECT_GE(when + FEW, now_ns());
 	}
 	ASSERT_EQ(0, wheel_stats(fd, &s));
-	EXPECT_EQ(ARRAY_SIZE(years), s.interrupts);
+	EXPECT_EQ(ARRAY_SIZE(years) + looks(9 * YEAR, MS_TICK), s.interrupts);
 	close(fd);
 }
 
@@ -274,6 +281,9 @@ FIXTURE_SETUP(boundary)
 	}
 	ASSERT_LT(100, self->nr);
 	qsort(self->when, self->nr, sizeof(self->when[0]), compare_u64);
+	/* Looks at the others come in between. */
+	if (looks(self->when[self->nr - 1], variant->tick) > self->nr)
+		self->crowded = ~0ULL;
 	/* In the worst case all at once, each in a visit of its own. */
 	for (i = 0; i < self->nr && self->when[i] < self->crowded; i++)
 		self->late = (i + 1) * (VISIT + 1 + WAKE) * SPAN / (MAX_PASS - RESERVE) + SPAN;
@@ -317,7 +327,7 @@ TEST_F(boundary, boundaries_are_exact_in_one_wheel)
 	}
 	ASSERT_EQ(0, wheel_stats(fd, &s));
 	/* Ticks below the gap share interrupts, and crowded ones do. */
-	EXPECT_GE(ticks, s.interrupts);
+	EXPECT_GE(ticks + 2 * looks(touched - begin, variant->tick), s.interrupts);
 	if (variant->tick >= SPAN)
 		EXPECT_EQ(ticks, s.interrupts);
 	close(fd);
@@ -329,7 +339,7 @@ TEST_F(boundary, boundaries_are_exact_in_a_wheel_each)
 	int *fds = calloc(self->nr, sizeof(*fds)), i;
 	struct twheel_event ev;
 	struct twheel_stats s;
-	__u64 *touched = calloc(self->nr, sizeof(*touched)), last = 0;
+	__u64 *touched = calloc(self->nr, sizeof(*touched)), last = 0, begin = now_ns();
 
 	ASSERT_TRUE(fds && touched);
 	for (i = 0; i < self->nr; i++) {
@@ -351,7 +361,7 @@ TEST_F(boundary, boundaries_are_exact_in_a_wheel_each)
 			       (long long)(self->when[i] - touched[i]));
 		ASSERT_EQ(0, wheel_stats(fds[i], &s));
 		/* With a tick that short, a reader is there before it. */
-		EXPECT_GE(1, s.interrupts);
+		EXPECT_GE(1 + looks(last - begin, variant->tick), s.interrupts);
 		if (variant->tick >= SPAN && self->when[i] >= touched[i])
 			EXPECT_EQ(1, s.interrupts);
 		close(fds[i]);
@@ -437,8 +447,11 @@ TEST(ten_years_of_a_mixed_load_lose_nothing)
 			ASSERT_EQ(m->generation, ev[i].generation);
 			ASSERT_EQ(m->cookie, ev[i].cookie);
 			ASSERT_EQ(m->deadline, ev[i].deadline);
+			/* Lateness has 25 significant bits. */
+			if (ev[i].fired < m->when && ev[i].fired + (m->slack >> 24) >= m->when)
+				ev[i].fired = m->when;
 			if (ev[i].fired != m->when) {
-				/* The hrtimer had just fired for another, or in vain. */
+				/* The hrtimer had just fired for another, or for none. */
 				ASSERT_TRUE(on_time(ev[i].fired, m->when, m->when))
 					TH_LOG("event %llu: due %llu, fired %llu, slack %llu",
 					       events, m->when, ev[i].fired, m->slack);
@@ -592,7 +605,7 @@ static int read_all(int fd)
 	return n == -EAGAIN ? sum : n;
 }
 
-TEST_F(tickless, an_idle_wheel_takes_no_interrupt)
+TEST_F(tickless, an_idle_wheel_takes_one_look_at_most)
 {
 	int i;
 
@@ -606,11 +619,11 @@ TEST_F(tickless, an_idle_wheel_takes_no_interrupt)
 		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, i));
 	sleep_until(self->start + 3 * YEAR);
 	EXPECT_INTERRUPTS(0);
-	/* Armed, and not due. */
+	/* Armed, and not due: one look for more than a step of stale entries. */
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, arm_in(self->fd, i, 2 * YEAR + i * DAY, 0));
 	sleep_until(self->start + 5 * YEAR - DAY);
-	EXPECT_INTERRUPTS(0);
+	EXPECT_INTERRUPTS(1);
 }
 
 TEST_F(tickless, sparse_timers_take_an_interrupt_each)
@@ -751,19 +764,19 @@ TEST_F(tickless, a_cancelled_timer_takes_one_look_at_most)
 	EXPECT_EQ(1, read_all(self->fd));
 }
 
-TEST_F(tickless, a_hundred_cancelled_timers_take_one_look)
+TEST_F(tickless, a_hundred_cancelled_timers_take_few_looks)
 {
 	__u64 at = self->start;
 	int i;
 
-	/* The hundred soonest ones, at as many times: still one look. */
+	/* The hundred soonest ones, at as many times: one look for 64 entries, or a day ahead. */
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i, at + DAY + i * HOUR, 0));
 	ASSERT_EQ(0, arm_at(self->fd, 100, at + 50 * DAY, 0));
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, i));
 	sleep_until(at + 51 * DAY);
-	EXPECT_INTERRUPTS(2);
+	EXPECT_INTERRUPTS(4);
 	EXPECT_EQ(1, read_all(self->fd));
 }
 

@@ -489,14 +489,14 @@ static void fill_the_cgroup(int fd, const struct twheel_stats *start)
 	CHILD_CHECK(!wheel_stats(fd, &again));
 	CHILD_CHECK(again.pending == armed);
 	CHILD_CHECK(again.arms == s.arms);
-	/* What needs no new memory works as ever: move, expire, read, cancel. */
+	/* What needs no new memory works as ever: cancel, move in place of it, expire, read. */
+	CHILD_CHECK(wheel_cancel(fd, 6) == TWHEEL_STATE_PENDING);
 	CHILD_CHECK(!arm_at(fd, 5, 1, 55));
 	CHILD_CHECK(collect(fd, &ev, 1) == 1);
 	CHILD_CHECK(ev.id == 5 && ev.cookie == 55);
 	CHILD_CHECK(!arm_in(fd, 5, 20 * MSEC, 56));
 	CHILD_CHECK(collect(fd, &ev, 1) == 1);
 	CHILD_CHECK(ev.cookie == 56);
-	CHILD_CHECK(wheel_cancel(fd, 6) == TWHEEL_STATE_PENDING);
 }
 
 /*

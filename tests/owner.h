@@ -172,7 +172,7 @@ static inline bool owner_file(struct wheel *w, u32 id, u64 tick)
 	if (!owner_add_chunk(w, id) || !owner_add_reach(w, tick))
 		return false;
 	while (wheel_full(w))
-		if (!(wheel_stale(w) && wheel_sift(w)) && !owner_add_blocks(w))
+		if (!(wheel_stale(w) && wheel_sift(w, WHEEL_STEP)) && !owner_add_blocks(w))
 			return false;
 	wheel_timer(w, id)->deadline = tick;
 	if (wheel_where(wheel_timer(w, id)) >= WHEEL_DUE)

@@ -136,7 +136,7 @@ const char *rules_check(struct wheel *w, const struct reference *r, u64 shift)
 	const char *error;
 	u32 entries = 0, filed = 0, taken = 0;
 
-	memset(has_entry, 0, sizeof(has_entry));
+	memset(has_entry, 0, w->capacity * sizeof(*has_entry));
 	for (unsigned int l = 0; l < w->nr_levels; l++) {
 		const struct wheel_level *level = &w->level[l];
 		unsigned int used = 0;

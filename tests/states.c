@@ -22,6 +22,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+/* So small that all blocks are soon made anew. */
+#undef PAGE_SHIFT
+#define PAGE_SHIFT	8
+
 #include "../wheel.h"
 
 /* So small that a few timers make a slot heavy. */
@@ -32,9 +36,6 @@ static unsigned int step;
 /* Blocks of an entry each, so that a few timers take several. */
 #undef WHEEL_BLOCK
 #define WHEEL_BLOCK	2U
-/* Before there are more stale entries than these, some are sifted. */
-#define ENTRIES_STALE	1
-
 /* With the module's unit, as small as this. */
 #include "rules.c"
 #include "tap.h"
@@ -43,14 +44,18 @@ unsigned int tap_count, tap_failed;
 
 #define TIMERS_MAX	4
 #define SLOTS		4
-/* Far from tick 0, so that no bound runs into it. */
-#define START		(1ULL << 20)
+/* Far from tick 0, so that no bound runs into it; and the ticks of entries begin anew soon. */
+#define START		((1ULL << WHEEL_TICK_BITS) - (1ULL << 2 * shape->levels))
+/* The number of the last sift: in its upper half there is something. */
+#define SIFTS		(2ULL << 32)
 /* How far the wheel may be behind when stores make more work than the steps do, in ticks. */
-#define BEHIND		4
+#define BEHIND		1
 /* Seconds of a processor that one operation may take. */
 #define HANGS		10
 /* More states than these are one that goes on without an end, if the shape is not slow. */
 #define STATES_MAX	(2U << 20)
+/* So many hashes there is room for. */
+#define KNOWN_MAX	(1UL << 28)
 
 /**
  * struct shape - what is tried
@@ -59,6 +64,7 @@ unsigned int tap_count, tap_failed;
  * @look: the owner changes ticks by stores, which the wheel learns when it asks
  * @grows: it begins with one level, and the others are added at any time
  * @step: of how many timers one step of the cascade is
+ * @stale: more stale entries than these are dropped
  * @slow: not for each run of the tests; it may have more than STATES_MAX states
  * @arms: how many ticks from now timers are armed for; 0 ends all three
  * @stores: how many ticks after the one that a timer is filed for is stored, 1 more
@@ -69,6 +75,7 @@ struct shape {
 	unsigned int	levels;
 	unsigned int	timers;
 	unsigned int	step;
+	unsigned int	stale;
 	bool		look;
 	bool		grows;
 	bool		slow;
@@ -82,35 +89,44 @@ struct shape {
  * and beyond the top level, where timers go round.
  */
 static const struct shape shapes[] = {
-	{ "one level, 2 timers", 1, 2, 2, .arms = { 2, 9 }, .steps = { 2 } },
-	{ "one level, 3 timers", 1, 3, 2, .arms = { 2 }, .steps = { 2 } },
-	{ "two levels, 1 timer", 2, 1, 2, .arms = { 1, 9, 33 }, .steps = { 2, 6 } },
-	{ "two levels, 2 timers", 2, 2, 2, .arms = { 2, 9 }, .steps = { 2 } },
-	{ "three levels, 1 timer", 3, 1, 2,
-	  .arms = { 1, 9, 33, 130 }, .steps = { 2, 6 } },
-	{ "two levels, 2 timers, which are many", 2, 2, 1, .arms = { 9 }, .steps = { 2 } },
-	{ "up to two levels, 2 timers", 2, 2, 2, .grows = true, .arms = { 2, 9 }, .steps = { 2 } },
-	{ "up to three levels, 1 timer", 3, 1, 2, .grows = true,
-	  .arms = { 2, 9, 20, 70 }, .steps = { 1, 2, 6 } },
-	{ "one level, 1 stored timer", 1, 1, 2, .look = true,
+	{ "one level, 1 timer", 1, 1, 2, 2, .arms = { 2, 9 }, .steps = { 2 } },
+	{ "one level, 2 timers", 1, 2, 2, 0, .arms = { 2, 9 }, .steps = { 2 } },
+	{ "one level, 2 timers, more stale", 1, 2, 2, 2, .arms = { 2, 4 }, .steps = { 2 } },
+	{ "one level, 3 timers", 1, 3, 2, 0, .arms = { 2, 4 }, .steps = { 2 } },
+	{ "two levels, 1 timer", 2, 1, 2, 0, .arms = { 1, 9, 33 }, .steps = { 2, 6 } },
+	{ "two levels, 1 timer, more stale", 2, 1, 2, 3, .arms = { 2, 7 }, .steps = { 2 } },
+	{ "two levels, 2 timers", 2, 2, 2, 0, .arms = { 2, 9 }, .steps = { 2 } },
+	{ "two levels, 2 timers, which are many", 2, 2, 1, 0,
+	  .arms = { 5, 9 }, .steps = { 2 } },
+	{ "three levels, 1 timer", 3, 1, 2, 1, .arms = { 9, 33 }, .steps = { 6 } },
+	{ "three levels, 1 timer, further off", 3, 1, 2, 0,
+	  .arms = { 9, 130 }, .steps = { 6 } },
+	{ "up to two levels, 2 timers", 2, 2, 2, 0, .grows = true,
+	  .arms = { 2, 7 }, .steps = { 2 } },
+	{ "up to three levels, 1 timer", 3, 1, 2, 0, .grows = true,
+	  .arms = { 2, 9, 20 }, .steps = { 2, 6 } },
+	{ "one level, 1 stored timer", 1, 1, 2, 1, .look = true,
 	  .arms = { 1, 2, 7, 9 }, .stores = { 1, 2, 6 }, .steps = { 1, 2 } },
-	{ "one level, 2 stored timers", 1, 2, 2, .look = true,
-	  .arms = { 2 }, .stores = { 1, 2 }, .steps = { 2 } },
-	{ "two levels, 1 stored timer", 2, 1, 2, .look = true,
-	  .arms = { 2, 9, 20 }, .stores = { 1, 2, 6 }, .steps = { 1, 2 } },
-	{ "one level, 4 timers", 1, 4, 2, .slow = true, .arms = { 2 }, .steps = { 2 } },
-	{ "three levels, 2 timers", 3, 2, 2, .slow = true, .arms = { 9, 20 }, .steps = { 2 } },
-	{ "two levels, 3 timers, which are many", 2, 3, 1, .slow = true,
+	{ "one level, 2 stored timers", 1, 2, 2, 0, .look = true,
+	  .arms = { 2, 4 }, .stores = { 1, 2 }, .steps = { 2 } },
+	{ "two levels, 1 stored timer", 2, 1, 2, 1, .look = true,
+	  .arms = { 2, 9, 20 }, .stores = { 2, 6 }, .steps = { 2 } },
+	{ "two levels, 2 stored timers", 2, 2, 2, 0, .look = true,
+	  .arms = { 5 }, .stores = { 1, 2 }, .steps = { 2 } },
+	{ "one level, 4 timers", 1, 4, 2, 1, .slow = true, .arms = { 2 }, .steps = { 2 } },
+	{ "three levels, 2 timers", 3, 2, 2, 0, .slow = true, .arms = { 9, 20 }, .steps = { 2 } },
+	{ "two levels, 3 timers, which are many", 2, 3, 1, 1, .slow = true,
 	  .arms = { 9 }, .steps = { 2 } },
-	{ "two levels, 3 timers", 2, 3, 2, .slow = true,
-	  .arms = { 2, 7, 9 }, .steps = { 4, 13 } },
-	{ "two levels, 2 stored timers, which are many", 2, 2, 1, .look = true, .slow = true,
+	{ "two levels, 3 timers", 2, 3, 2, 0, .slow = true, .arms = { 2, 9 }, .steps = { 5 } },
+	{ "two levels, 2 timers, more stale", 2, 2, 2, 1, .slow = true,
+	  .arms = { 2, 9 }, .steps = { 2 } },
+	{ "two levels, 2 stored timers, which are many", 2, 2, 1, 0, .look = true, .slow = true,
 	  .arms = { 9 }, .stores = { 2 }, .steps = { 2 } },
-	{ "two levels, 2 stored timers", 2, 2, 2, .look = true, .slow = true,
+	{ "two levels, 2 stored timers, further off", 2, 2, 2, 1, .look = true, .slow = true,
 	  .arms = { 9 }, .stores = { 2 }, .steps = { 2 } },
-	{ "three levels, 3 timers, which are many", 3, 3, 1, .slow = true,
-	  .arms = { 9, 33 }, .steps = { 5, 25 } },
-	{ "one level, 2 timers, more ticks", 1, 2, 2, .slow = true,
+	{ "three levels, 3 timers, which are many", 3, 3, 1, 1, .slow = true,
+	  .arms = { 33 }, .steps = { 5, 25 } },
+	{ "one level, 2 timers, more ticks", 1, 2, 2, 0, .slow = true,
 	  .arms = { 1, 2, 3, 6, 7, 8, 9 }, .steps = { 1, 2, 3 } },
 };
 
@@ -136,6 +152,21 @@ static u32 nr_states;
 /* The states whose operations have yet to be tried, one after the other. */
 static u8 *pending;
 static size_t pending_size, pending_head, pending_tail;
+
+/* What has to happen in some of the operations, or little is tried. */
+
+enum event {
+	CASCADE, HEAVY, ROUND, GROWN, MOVE, STALE, SIFT, AHEAD, SIFT_HALF, KEPT, TWINS, NR_EVENTS
+};
+
+static const char *const events[NR_EVENTS] = {
+	[CASCADE] = "cascade", [HEAVY] = "heavy", [ROUND] = "round", [GROWN] = "grown",
+	[MOVE] = "move", [STALE] = "stale", [SIFT] = "sift", [AHEAD] = "ahead", [SIFT_HALF] = "half",
+	[KEPT] = "kept", [TWINS] = "twins",
+};
+
+/* In how many operations: on this wheel, and on all. */
+static u64 happened[NR_EVENTS], happened_ever[NR_EVENTS];
 
 /* Operations */
 
@@ -233,11 +264,15 @@ static void set_where(u32 id, enum ref_where where)
 	ref.timer[id].where = where;
 }
 
+/* Was the owner asked at a tick that no entry can have? */
+static bool wrong_tick;
+
 /* The owner: what was stored counts, and a timer that is not wanted is let go. */
 static void look(struct wheel *wheel, struct wheel_batch *batch)
 {
 	(void)wheel;
 	for (unsigned int i = 0; i < batch->nr; i++) {
+		wrong_tick |= batch->expiry[i] - (now - 256) > 512;
 		batch->expiry[i] = ref.timer[batch->id[i]].due;
 		if (batch->expiry[i] == WHEEL_NEVER)
 			set_where(batch->id[i], REF_NOWHERE);
@@ -275,36 +310,56 @@ static const char *make_room(void)
 {
 	u32 last = w.queue[0].tail;
 
+	unsigned int n;
+
 	/* All slots once, as long as it takes: what is left then has to be put up with. */
-	for (unsigned int n = 0; w.entries >= shape->timers + ENTRIES_STALE && n < 64; n++)
-		if (!wheel_sift(&w))
+	for (n = 0; w.entries >= shape->timers + shape->stale && n < 8; n++)
+		if (!wheel_sift(&w, WHEEL_STEP))
 			return "there are entries, and none to be looked at";
+	if (n == 8 && w.entries > shape->timers * w.nr_levels)
+		return "sifts leave more than an entry of each timer in a level";
 	return found_due(last, false);
 }
 
 static const char *do_arm(const struct op *op)
 {
-	u64 expiry = now + op->ticks;
+	struct timer *t = wheel_timer(&w, op->id);
+	u64 expiry = now + op->ticks, link;
 	const char *error;
 
 	wheel_turn(&w, now);
 	error = make_room();
 	if (error)
 		return error;
-	if (wheel_where(wheel_timer(&w, op->id)) == WHEEL_DUE)
+	if (wheel_where(t) == WHEEL_DUE)
 		wheel_unlink(&w, op->id);
+	if (wheel_full(&w))
+		return "stale entries take all the room";
+	link = t->link;
 	wheel_file(&w, op->id, expiry);
+	happened[KEPT] += wheel_where(t) == WHEEL_FILED && (t->link ^ link) == LINK_KEPT;
 	set_where(op->id, REF_PENDING);
 	ref.timer[op->id].due = expiry;
 	return NULL;
 }
 
+static u64 furthest_arm(void)
+{
+	u64 furthest = 0;
+
+	for (const u8 *arm = shape->arms; *arm; arm++)
+		furthest = max(furthest, (u64)*arm);
+	return furthest;
+}
+
 static bool do_store(const struct op *op)
 {
-	if (ref.timer[op->id].where != REF_PENDING)
+	u64 tick = near_tick(w.at, wheel_timer(&w, op->id)->link);
+
+	/* Else stores and looks lead on and on while no time passes. */
+	if (ref.timer[op->id].where != REF_PENDING || tick > now + furthest_arm())
 		return false;
-	ref.timer[op->id].due = op->ticks == WHEEL_NEVER ? WHEEL_NEVER :
-				ref.timer[op->id].due + op->ticks;
+	ref.timer[op->id].due = op->ticks == WHEEL_NEVER ? WHEEL_NEVER : tick + op->ticks;
 	return true;
 }
 
@@ -334,6 +389,7 @@ static bool do_grow(void)
 	if (w.nr_levels == shape->levels)
 		return false;
 	wheel_add_level(&w, rings[w.nr_levels]);
+	happened[GROWN] += w.filed > 0;
 	return true;
 }
 
@@ -369,6 +425,8 @@ static bool time_waits(const struct op *op)
 	if (op->ticks == WHEEL_NEVER)
 		return false;
 	if (now > w.at + BEHIND)
+		return true;
+	if (w.sift.count && now > w.sift.soonest + BEHIND)
 		return true;
 	for (unsigned int l = 1; l < w.nr_levels; l++)
 		if (w.heavy & BIT(l) && now > ((w.level[l].hand + 1) << w.level[l].shift) + BEHIND)
@@ -409,6 +467,8 @@ static const char *do_step(const struct op *op)
 /* Returns what is wrong, or NULL; @done: there was something to do. */
 static const char *op_do(const struct op *op, bool *done)
 {
+	const u32 stale = w.entries - w.filed;
+	const u64 sifts = w.sifts, moves = w.moves, cascades = w.cascades;
 	const char *error = NULL;
 
 	*done = true;
@@ -434,6 +494,10 @@ static const char *op_do(const struct op *op, bool *done)
 	}
 	if (error || !*done)
 		return error;
+	happened[CASCADE] += w.cascades != cascades;
+	happened[MOVE] += w.moves != moves;
+	happened[STALE] += op->kind == STEP && w.entries - w.filed < stale;
+	happened[op->kind == STEP ? AHEAD : SIFT] += w.sifts != sifts;
 	for (u32 id = 0; id < shape->timers; id++) {
 		static const enum ref_where where[] = {
 			[WHEEL_FILED] = REF_PENDING, [WHEEL_DUE] = REF_EXPIRED,
@@ -444,11 +508,49 @@ static const char *op_do(const struct op *op, bool *done)
 		if (where[wheel_where(wheel_timer(&w, id))] != ref.timer[id].where)
 			return "a timer was lost";
 	}
+	if (wrong_tick)
+		return "an entry came out with another tick";
 	error = rules_check(&w, &ref, 0);
 	if (error)
 		return error;
 	return wheel_heavy(&w) || wheel_next(&w) <= first_due() ? NULL :
 	       "wheel_next() is too late";
+}
+
+/* Do two entries of a slot count for one timer, or either of them? */
+static bool has_twins(u32 at)
+{
+	u64 entry, other;
+
+	while (owner_entry(&w, &at, &entry)) {
+		u32 behind = at;
+
+		if (!owner_own(&w, entry))
+			continue;
+		while (owner_entry(&w, &behind, &other))
+			if (entry == other)
+				return true;
+	}
+	return false;
+}
+
+/* What the state is that an operation has led to. */
+static void look_around(void)
+{
+	bool twins = has_twins(w.sift.tail), round = false;
+
+	for (unsigned int l = 0; l < w.nr_levels; l++)
+		for (u32 ahead = 1; ahead <= w.mask; ahead++) {
+			u64 number = w.level[l].hand + ahead;
+			const struct wheel_slot *slot = &w.level[l].slot[number & w.mask];
+
+			twins |= has_twins(slot->tail);
+			round |= slot->count && slot->soonest >> w.level[l].shift > number;
+		}
+	happened[TWINS] += twins;
+	happened[ROUND] += round;
+	happened[HEAVY] += !!(w.heavy & ~BIT(WHEEL_SIFT));
+	happened[SIFT_HALF] += w.sift.count > 0;
 }
 
 /* States as bytes, which is how they are kept, compared and gone on from */
@@ -543,13 +645,25 @@ static void get_slot(struct bytes *b, struct wheel_slot *slot)
 	}
 }
 
+/* Has the slot that is sifted had an entry of this timer? */
+static bool has_mark(const struct timer *t)
+{
+	return (t->link & (LINK_SPARE | LINK_SIFT)) == sift_mark(&w) && t->spare == (u32)w.sifts;
+}
+
 static void encode(struct bytes *b)
 {
+	const struct wheel_level *level;
+	unsigned int ago;
+
 	b->nr = 0;
 	b->named = 0;
 	b->base = now & ~0ULL << (shape->levels - 1) * w.bits;
 	put_tick(b, now, 0);
 	put_tick(b, w.at, 0);
+	/* How far to look ahead is a guess, so a few of them will do. */
+	ago = min(w.at - w.looked, furthest_arm() / 2 + 4);
+	put(b, ago ? roundup_pow_of_two(ago) : 0);
 	put(b, w.nr_levels);
 	put(b, w.open & 255);
 	put(b, w.heavy & 255);
@@ -557,8 +671,7 @@ static void encode(struct bytes *b)
 	for (u32 id = w.queue[0].head; id != WHEEL_NIL; id = next_in_queue(id))
 		put_name(b, id);
 	for (unsigned int l = 0; l < w.nr_levels; l++) {
-		const struct wheel_level *level = &w.level[l];
-
+		level = &w.level[l];
 		put_tick(b, level->hand, level->shift);
 		put_tick(b, level->next, 0);
 		put(b, level->used);
@@ -572,13 +685,18 @@ static void encode(struct bytes *b)
 		}
 	}
 	put_slot(b, &w.sift);
+	put(b, w.sift_level);
+	level = &w.level[w.sift_level];
+	put(b, max(w.sift_after, level->hand) - level->hand);
 	put(b, b->named);
 	for (unsigned int name = 0; name < b->named; name++) {
 		const struct timer *t = wheel_timer(&w, b->name[name]);
 
 		put(b, wheel_where(t));
-		if (wheel_where(t) == WHEEL_FILED || wheel_where(t) == WHEEL_KEPT)
+		if (wheel_where(t) == WHEEL_FILED || wheel_where(t) == WHEEL_KEPT) {
+			put(b, w.sift.count && has_mark(t));
 			put_tick(b, near_tick(w.at, t->link), 0);
+		}
 		if (wheel_where(t) == WHEEL_FILED)
 			put_tick(b, ref.timer[b->name[name]].due, 0);
 	}
@@ -600,6 +718,7 @@ static void decode(struct bytes *b)
 	wheel_add_blocks(&w, w.pool[0]);
 	now = get_tick(b, 0);
 	w.at = get_tick(b, 0);
+	w.looked = w.at - get(b);
 	w.memory -= w.nr_levels * level_bytes(&w);
 	w.nr_levels = get(b);
 	w.memory += w.nr_levels * level_bytes(&w);
@@ -607,8 +726,7 @@ static void decode(struct bytes *b)
 	w.heavy = get(b);
 	w.filed = 0;
 	w.entries = 0;
-	w.sift_level = 0;
-	w.sift_after = 0;
+	w.sifts = SIFTS;
 	w.queue[0] = (struct wheel_queue){ WHEEL_NIL, WHEEL_NIL, 0 };
 	for (nr = get(b); nr; nr--) {
 		u32 id = get(b);
@@ -642,6 +760,8 @@ static void decode(struct bytes *b)
 		w.open |= BIT(WHEEL_SIFT);
 		w.heavy |= BIT(WHEEL_SIFT);
 	}
+	w.sift_level = get(b);
+	w.sift_after = w.level[w.sift_level].hand + get(b);
 	nr = get(b);
 	for (u32 id = 0; id < nr; id++) {
 		struct timer *t = wheel_timer(&w, id);
@@ -649,7 +769,12 @@ static void decode(struct bytes *b)
 
 		if (where != WHEEL_FILED && where != WHEEL_KEPT)
 			continue;
-		t->link = LINK_WHERE(where) | (get_tick(b, 0) & WHEEL_TICK_MASK);
+		/* Else one that differs from the mark to come in one of its halves. */
+		w.sifts = get(b) ? SIFTS : SIFTS + !w.sift.count - (id & 1 ? 1 : 1ULL << 32);
+		t->link = sift_mark(&w);
+		t->spare = w.sifts;
+		w.sifts = SIFTS;
+		t->link |= LINK_WHERE(where) | (get_tick(b, 0) & WHEEL_TICK_MASK);
 		if (where == WHEEL_KEPT)
 			continue;
 		w.filed++;
@@ -662,12 +787,16 @@ static void decode(struct bytes *b)
 
 static u64 hash_of(const struct bytes *b)
 {
-	u64 hash = 0x9e3779b97f4a7c15ULL;
+	u64 hash = 0x9e3779b97f4a7c15ULL, word;
 
-	for (unsigned int i = 0; i < b->nr; i++) {
-		hash = (hash ^ b->byte[i]) * 0x2127599bf4325c37ULL;
-		hash ^= hash >> 29;
+	for (unsigned int i = 0; i < b->nr; i += sizeof(word)) {
+		word = 0;
+		memcpy(&word, b->byte + i, min(b->nr - i, (unsigned int)sizeof(word)));
+		hash = (hash ^ word) * 0x2127599bf4325c37ULL;
+		hash ^= hash >> 32;
 	}
+	hash = (hash ^ b->nr) * 0x2127599bf4325c37ULL;
+	hash ^= hash >> 29;
 	return hash ? hash : 1;
 }
 
@@ -703,6 +832,7 @@ static void found(const struct bytes *b, u32 from, unsigned int op)
 	pending[pending_tail++] = b->nr;
 	memcpy(pending + pending_tail, b->byte, b->nr);
 	pending_tail += b->nr;
+	look_around();
 }
 
 /* Memory of states that are done with goes back, some MiB at a time. */
@@ -750,6 +880,9 @@ static void set_up(void)
 	nr_states = 0;
 	pending_head = 0;
 	pending_tail = 0;
+	memset(happened, 0, sizeof(happened));
+	/* As few pages as will do, because all are touched. */
+	known_size = shape->slow ? KNOWN_MAX : 2 * STATES_MAX;
 	/* Which makes it all zeroes. */
 	madvise(known, known_size * sizeof(*known), MADV_DONTNEED);
 }
@@ -804,11 +937,21 @@ static const char *search(u64 *tried)
 	return NULL;
 }
 
+static void print_events(void)
+{
+	printf("#");
+	for (unsigned int e = 0; e < NR_EVENTS; e++) {
+		happened_ever[e] += happened[e];
+		if (happened[e])
+			printf(" %s %llu", events[e], (unsigned long long)happened[e]);
+	}
+	printf("\n");
+}
+
 int main(int argc, char **argv)
 {
-	known_size = 1UL << 28;
-	known = reserve(known_size * sizeof(*known));
-	ways = reserve(known_size * sizeof(*ways));
+	known = reserve(KNOWN_MAX * sizeof(*known));
+	ways = reserve(KNOWN_MAX * sizeof(*ways));
 	pending_size = 64UL << 30;
 	pending = reserve(pending_size);
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -831,11 +974,15 @@ int main(int argc, char **argv)
 		else
 			tap(1, "%s: %u states, %llu operations", shape->name, nr_states,
 			    (unsigned long long)tried);
+		print_events();
 		/* It has them all then. */
 		while (do_grow())
 			;
 		wheel_destroy(&w);
 	}
+	for (unsigned int e = 0; e < NR_EVENTS && (argc < 2 || !strcmp(argv[1], "all")); e++)
+		if (!happened_ever[e])
+			tap(0, "%s: never", events[e]);
 	printf("1..%u\n", tap_count);
 	return tap_failed ? 1 : 0;
 }

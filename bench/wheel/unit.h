@@ -40,7 +40,7 @@ static noinline bool unit_grow(struct wheel *w, u64 expiry)
 	if (!owner_add_reach(w, expiry))
 		return false;
 	while (wheel_full(w))
-		if (!(wheel_stale(w) && wheel_sift(w)) && !owner_add_blocks(w))
+		if (!(wheel_stale(w) && wheel_sift(w, WHEEL_STEP)) && !owner_add_blocks(w))
 			return false;
 	return true;
 }
