@@ -4,7 +4,7 @@
  * for each, named after what it prevents, with where it was seen. They were
  * found in good code by careful people; most of them more than once.
  *
- * What only a device can get wrong is in the selftests of the same name.
+ * What only a device can get wrong is in the selftests, with the same "Seen in".
  *
  * Included by kunit.c.
  */
