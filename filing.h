@@ -70,13 +70,24 @@ static __always_inline void wheel_put(struct wheel *w, u32 id, u64 tick)
 	}
 	slot = &w->level[l].slot[number & w->mask];
 	tail = slot->tail;
-	if (!(tail % WHEEL_BLOCK))
+	if (!(tail % WHEEL_BLOCK)) {
 		tail = wheel_add_block(w, slot);
+		if (!tail)
+			return;
+	}
 	*pool_word(w, tail) = entry_of(id, tick);
 	slot->tail = tail + 1;
 	w->entries++;
 	if (unlikely(!(slot->count++ % WHEEL_STEP) || soonest < slot->soonest))
 		wheel_note_slot(w, l, number, soonest);
+}
+
+/* Will the entry that a timer has, or has kept, do for a tick? */
+static __always_inline bool entry_serves(const struct timer *t, u64 tick)
+{
+	/* The difference of two ticks that are less than half of their range apart. */
+	return t->link & LINK_WHERE(WHEEL_FILED) &&
+	       (s64)((tick - t->link) << (64 - WHEEL_TICK_BITS)) >= 0;
 }
 
 /**
@@ -96,8 +107,7 @@ static __always_inline void wheel_file_inline(struct wheel *w, u32 id, struct ti
 
 	if (link & LINK_WHERE(WHEEL_FILED)) {
 		w->filed += !!(link & LINK_KEPT);
-		/* The difference of two ticks that are less than half of their range apart. */
-		if ((s64)((tick - link) << (64 - WHEEL_TICK_BITS)) >= 0) {
+		if (entry_serves(t, tick)) {
 			t->link = link & ~LINK_KEPT;
 			return;
 		}

@@ -280,6 +280,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 	u64 interval = op->interval;
 	struct twheel_word *word;
 	struct timer *t;
+	bool keeps;
 	int ret = timers_check_arm(ts, op);
 
 	if (ret)
@@ -325,7 +326,8 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 	/* Stale entries that have passed would wake the wheel for nothing. */
 	if (!w->filed && w->entries)
 		need->handled += wheel_advance(w, w->at, WHEEL_STEP - need->handled);
-	if (wheel_full(w))
+	keeps = !deadline || (expiry && entry_serves(t, wheel_look_tick(w, expiry)));
+	if (wheel_full(w) && (word || !keeps))
 		return timers_make_room(ts, need);
 	if (level_missing(ts, expiry, interval, slack, now)) {
 		need->what = TIMERS_NEED_LEVEL;
@@ -435,8 +437,12 @@ static noinline int cancel_any(struct timers *ts, struct twheel_op *op, struct t
 	t = timer_of(ts, id);
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
-	if (word && !need->exchanged)
+	if (word && !need->exchanged) {
+		/* The word may hold an earlier deadline by then, which takes another entry. */
+		if (wheel_full(&ts->wheel))
+			return timers_make_room(ts, need);
 		return words_need(ts, op, id, 0, need);
+	}
 	op->generation = t->generation;
 	op->state = word ? word_state(ts, id, need->before) : timer_state(ts, id, t);
 	need->exchanged = false;

@@ -339,12 +339,16 @@ static void slot_close(struct wheel *w, unsigned int l, u64 number)
 	}
 }
 
-/* Add a block to a slot whose blocks are full; returns the first word for entries. */
+/* Add a block to a slot whose blocks are full; returns the first word for entries, or 0. */
 TWHEEL_PART noinline u32 wheel_add_block(struct wheel *w, struct wheel_slot *slot)
 {
 	u32 word = w->free - 1;
-	u64 *header = pool_word(w, word);
+	u64 *header;
 
+	/* wheel_full() has seen to that. */
+	if (WARN_ON_ONCE(!w->free))
+		return 0;
+	header = pool_word(w, word);
 	w->free = *header;
 	*header = slot->tail;
 	return word + 1;
@@ -862,7 +866,8 @@ TWHEEL_PART u64 wheel_next(const struct wheel *w)
 {
 	if (w->open & ~w->heavy)
 		return 0;
-	if (!w->filed)
+	/* A step's worth of stale entries is left to the next arm. */
+	if (!w->filed && w->entries <= WHEEL_STEP)
 		return WHEEL_NEVER;
 	return w->level[soonest_level(w, w->nr_levels)].next;
 }
@@ -1115,6 +1120,9 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		 * one above.  What is due on the levels below is not to wait for it.
 		 */
 		heavy = __ffs(w->open);
+		if (w->open & BIT(WHEEL_SIFT) &&
+		    w->sift.soonest < open_slot_of(w, heavy)->soonest)
+			heavy = WHEEL_SIFT;
 		if (heavy && heavy < end) {
 			end = heavy;
 			continue;

@@ -445,6 +445,21 @@ static void stores_between_halves(void)
 	good &= owner_read(&ts, &event, now) && !owner_read(&ts, &event, now);
 	tap(good, "words: stored again between the halves of a cancel, it comes");
 
+	/* As often as one likes, each time for an earlier tick. */
+	op = (struct twheel_op){ .id = 3, .deadline = now + (1ULL << 60) };
+	good = !arm(&op);
+	for (u64 ticks = 3ULL * ts.wheel.room << 12; ticks; ticks -= 1 << 12) {
+		op = (struct twheel_op){ .id = 3 };
+		while (timers_cancel(&ts, &op, &need) == -EAGAIN) {
+			good &= owner_add(&ts, &need);
+			if (need.what == TIMERS_NEED_WORD)
+				store(3, now + ticks * ts.tick);
+		}
+		good &= ts.wheel.entries <= ts.wheel.room;
+	}
+	good &= !owner_cancel(&ts, &(struct twheel_op){ .id = 3 });
+	tap(good, "words: stored again between the halves of cancels, entries do not run out");
+
 	/* Between the halves of an arm: cancelled; or due, with the cookie of before. */
 	op = due;
 	good = timers_arm(&ts, &op, now, &need) == -EAGAIN;
