@@ -303,7 +303,7 @@ static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 
 /* Setup and statistics */
 
-/* What has to be added to the caller's reading of the clock to get the wheel's. */
+/* Return the offset from the caller's reading of the clock to the wheel's. */
 static s64 caller_offset(const struct twheel *tw)
 {
 	switch (tw->clock) {

@@ -1011,10 +1011,9 @@ static void sift_slot(struct wheel *w, unsigned int l, u64 number)
 }
 
 /*
- * Where a look was in vain the next one may be, too: sift the slot that has to be opened next, if
- * one step can do that.  Not if this was done at @ahead, and has left a timer for that tick; and
- * only twice as far ahead as the last look lies back, so a timer is looked at three times as often
- * at most.
+ * After an empty look the next one may be empty too: sift the slot that has to be opened next, if
+ * one step can do that.  Stop where a sift has left a timer at @ahead.  Look ahead at most twice as
+ * far as the last look lies back, so that no timer is looked at more than three times as often.
  */
 static bool sift_next(struct wheel *w, u64 *ahead, unsigned int budget)
 {
@@ -1128,7 +1127,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 			end = heavy;
 			continue;
 		}
-		/* What is sifted does not mix with the rest. */
+		/* Keep sifted timers apart from the others. */
 		if (heavy == WHEEL_SIFT)
 			due_append(w, &due, false);
 		done += empty_slot(w, heavy, &due, budget - done);

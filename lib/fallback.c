@@ -4,7 +4,7 @@
  *
  * Nothing runs in the background: each call reads the clock, turns the wheel, and sets the
  * timerfd for the next work.  The timerfd is never read; to set it makes it readable or not.  It
- * is not set where it would only fire too early, which costs one call in vain, nor while it is
+ * is not set where it would only fire too early, which costs one fruitless call, nor while it is
  * readable and there is work.
  *
  * A child after fork() shares the wheel, as it would share the device's.  So the wheel and its

@@ -448,7 +448,7 @@ static void moves_across_a_boundary(struct kunit *test)
 			u64 early = f->tick[i], late = f->tick[min(i + 1 + i % 5, nr - 1)];
 			struct wheel *w = shape_start(test, from);
 
-			/* Later: one look in vain at the most. */
+			/* Later: one empty look at the most. */
 			file(test, w, 0, early);
 			file(test, w, 0, late);
 			KUNIT_ASSERT_LE(test, wheel_next(w), late);

@@ -4,7 +4,7 @@
  * for each, named after what it prevents, with where it was seen. They were
  * found in good code by careful people; most of them more than once.
  *
- * What only a device can get wrong is in the selftests of the same name.
+ * What only a device can get wrong is in the selftests, with the same "Seen in".
  *
  * Included by kunit.c.
  */
@@ -687,7 +687,7 @@ static void cancelled_timers_delay_what_is_due(struct kunit *test)
 		if (id != 4000)
 			wheel_unlink(w, id);
 	KUNIT_EXPECT_EQ(test, w->filed, 1);
-	/* Looks in vain: each drops a step's worth of what is stale. */
+	/* Empty looks: each drops a step's worth of what is stale. */
 	for (; wheel_next(w) < 4001; looks++) {
 		KUNIT_ASSERT_LE(test, wheel_advance(w, wheel_next(w), WHEEL_STEP), WHEEL_STEP);
 		KUNIT_ASSERT_EQ(test, take(w), WHEEL_NIL);
@@ -768,7 +768,7 @@ static void heavy_slot_before_another(struct kunit *test)
 
 /*
  * What was filed and taken out again makes a slot look heavy: it is opened long
- * before it has to be. Found in this wheel; now one look in vain finds out.
+ * before it has to be. Found in this wheel; now one empty look finds out.
  */
 static void cancelled_timers_make_a_slot_heavy(struct kunit *test)
 {

@@ -57,8 +57,8 @@ static struct flight flights[FLIGHTS];
 static u64 cookie;
 
 /*
- * In a calm program no pending timer is moved or taken out, so that no look may
- * be in vain, unless a slot was heavy.
+ * In a calm program no pending timer is moved or taken out, so no look is empty, unless a slot was
+ * heavy.
  */
 static bool calm, was_crowded;
 
@@ -617,7 +617,7 @@ static const char *look(const struct step *s)
 	error = advance(1 << 20);
 	if (!error && calm && !was_crowded && ref.stats.fired == fired &&
 	    next / ts.tick - started < WHEEL_HORIZON)
-		error = "a look in vain";
+		error = "an empty look";
 	return error;
 }
 
@@ -687,8 +687,8 @@ static const char *keep_up(const struct step *s)
 }
 
 /*
- * The clock is set back.  Pending timers wait for the same deadlines, and the wheel may look once
- * in vain for each; what has expired stays expired.
+ * The clock is set back.  Pending timers wait for the same deadlines, and the wheel may take an
+ * empty look for each.  An expired timer stays expired.
  */
 static const char *set_back(const struct step *s)
 {

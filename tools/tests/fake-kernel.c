@@ -36,7 +36,7 @@
 /* What the clock of a wheel tells that is always the same. */
 #define NOW		(5 * NSEC_PER_SEC)
 
-/* What is not in its word. */
+/* The state of a timer beside its word. */
 struct timer {
 	uint32_t generation;
 	uint32_t count;
