@@ -14,8 +14,7 @@
 
 #include "compat/kernel.h"
 
-#include "events.h"
-#include "turn.h"
+#include "twheel.h"
 
 /* Steps of a poll, and of a read that must not wait. */
 #define POLL_STEPS	16U
@@ -70,8 +69,8 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
  * Claim at most @nr events.  Stale ones in front are dropped, and count against the bound of a
  * step.  Set @more if some were, and @claim to the number of the claim.
  */
-static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
-				 unsigned int nr, u32 *claim, bool *more)
+static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events, unsigned int nr,
+				 u32 *claim, bool *more)
 {
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
@@ -174,7 +173,7 @@ static void twheel_pass_on(struct twheel *tw)
  *
  * Return: bytes, of whole events; or an errno.  Sleeps, unless the read must not.
  */
-TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
+static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel *tw = iocb->ki_filp->private_data;
 	bool at_once = iocb->ki_flags & IOCB_NOWAIT;
@@ -244,7 +243,7 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
  *
  * Return: EPOLLIN and EPOLLRDNORM, or 0.
  */
-TWHEEL_PART __poll_t twheel_poll(struct file *file, poll_table *wait)
+static __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
 	struct twheel *tw = file->private_data;
 

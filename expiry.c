@@ -201,7 +201,7 @@ static void line_changed(struct expiry_line *line)
  *
  * Context: the wheel's lock is held, and softirqs are disabled unless on PREEMPT_RT.
  */
-TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
+static void expiry_dequeue(struct expiry_entry *entry)
 {
 	struct expiry_line *line = entry->line;
 	struct expiry_cpu *c;
@@ -232,8 +232,7 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
  *
  * Context: the wheel's lock is held.
  */
-TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
-			      u64 expires)
+static bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock, u64 expires)
 {
 	lockdep_assert_held(entry->lock);
 	return entry->line && entry->line->expirer->clock == clock && entry->expires <= expires;
@@ -248,8 +247,8 @@ TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_cloc
  *
  * Context: the wheel's lock is held, and softirqs are disabled unless on PREEMPT_RT.
  */
-TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
-			      enum twheel_clock clock, u64 expires)
+static void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
+			 enum twheel_clock clock, u64 expires)
 {
 	struct expiry_line *line = &this_cpu_ptr(user->shares)->line[clock];
 	struct expiry_cpu *c = line->expirer->cpu;
@@ -358,8 +357,7 @@ static bool others_due(const struct expiry_share *share, const struct expiry_lin
 }
 
 /* How many timers a visit to the first wheel of a line may handle. */
-static unsigned int visit_budget(const struct expiry_cpu *c, struct expiry_line *line,
-				 u64 now)
+static unsigned int visit_budget(const struct expiry_cpu *c, struct expiry_line *line, u64 now)
 {
 	struct timerqueue_node *second = timerqueue_iterate_next(timerqueue_getnext(&line->wheels));
 	/* A user who becomes due late in the span can still use the reserve. */
@@ -457,7 +455,7 @@ out:
  *
  * Return: shares, for free_percpu() once no wheel of the user is queued; or NULL.  Sleeps.
  */
-TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
+static struct expiry_share __percpu *expiry_shares_alloc(void)
 {
 	/* The percpu allocator ignores __GFP_RETRY_MAYFAIL for its pages, but not __GFP_NORETRY. */
 	struct expiry_share __percpu *shares =
@@ -483,7 +481,7 @@ TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
 }
 
 /* Call before the device exists. */
-TWHEEL_PART void expiry_init(void)
+static void expiry_init(void)
 {
 	int cpu;
 
@@ -507,7 +505,7 @@ TWHEEL_PART void expiry_init(void)
 }
 
 /* Call when all wheels are closed.  Sleeps. */
-TWHEEL_PART void expiry_exit(void)
+static void expiry_exit(void)
 {
 	int cpu;
 

@@ -87,14 +87,13 @@ struct expiry_entry {
 	void			(*free)(struct kref *kref);
 };
 
-TWHEEL_PART void expiry_init(void);
-TWHEEL_PART void expiry_exit(void);
+static void expiry_init(void);
+static void expiry_exit(void);
 
-TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void);
-TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
-			      u64 expires);
-TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
-			      enum twheel_clock clock, u64 expires);
-TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry);
+static struct expiry_share __percpu *expiry_shares_alloc(void);
+static bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock, u64 expires);
+static void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
+			 enum twheel_clock clock, u64 expires);
+static void expiry_dequeue(struct expiry_entry *entry);
 
 #endif /* TWHEEL_EXPIRY_H */

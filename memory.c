@@ -12,7 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "memory.h"
+#include "twheel.h"
 
 /*
  * Make the caller's user the owner of a wheel that is about to be used, whatever user opened it or
@@ -45,7 +45,7 @@ static int take_over(struct twheel *tw)
  *
  * Return: 0, or -EINTR, -ENOMEM, -EDQUOT without @grow.  Sleeps.
  */
-TWHEEL_PART int memory_begin(struct twheel *tw)
+static int memory_begin(struct twheel *tw)
 {
 	int ret = mutex_lock_killable(&tw->grow);
 
@@ -161,7 +161,7 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
  *
  * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
  */
-TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
+static int memory_grow(struct twheel *tw, struct timers_need *need)
 {
 	struct timers *ts = &tw->timers;
 	int ret;
@@ -208,7 +208,7 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
  * Return: 0; -ENOMEM, -EDQUOT, -EINTR: then memory_free() gives back what there is.
  * Sleeps.
  */
-TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user)
+static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user)
 {
 	struct wheel *w = &ts->wheel;
 	int ret = 0;
@@ -245,7 +245,7 @@ TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twhee
  *
  * Sleeps.
  */
-TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
+static void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
 	timers_destroy(ts);

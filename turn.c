@@ -13,7 +13,7 @@
  */
 #include <linux/poll.h>
 
-#include "turn.h"
+#include "twheel.h"
 
 /* With this many events queued, softirq leaves the wheel to its reader. */
 #define ENOUGH_QUEUED	(16 * WHEEL_STEP)
@@ -24,30 +24,10 @@
  *
  * Return: the wheel's time, ns.
  */
-TWHEEL_PART u64 twheel_now(const struct twheel *tw)
+static u64 twheel_now(const struct twheel *tw)
 {
 	lockdep_assert_held(&tw->lock);
-	return clock_now(tw->clock) + tw->offset;
-}
-
-/**
- * twheel_opener_offset() - the offset of a clock in the opener's time namespace
- * @tw: the wheel
- * @clock: the clock
- *
- * Return: ns to add to the host's clock.
- */
-TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock clock)
-{
-	switch (clock) {
-	case TWHEEL_MONOTONIC:
-		return tw->offsets.monotonic;
-	case TWHEEL_BOOTTIME:
-		return tw->offsets.boottime;
-	case TWHEEL_REALTIME:
-		break;
-	}
-	return 0;
+	return clock_now(tw->clock) + tw->offset[tw->clock];
 }
 
 /* When softirq has to turn the wheel, by the host's @clock; KTIME_MAX: not at all. */
@@ -64,7 +44,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 	}
 	*clock = tw->clock;
 	/* With an offset of years the difference may lie beyond the last time of all. */
-	return next == KTIME_MAX ? next : min_t(u64, next - tw->offset, KTIME_MAX - 1);
+	return next == KTIME_MAX ? next : min_t(u64, next - tw->offset[tw->clock], KTIME_MAX - 1);
 }
 
 /*
@@ -97,7 +77,7 @@ static bool twheel_take_news(struct twheel *tw)
  * twheel_wake() - wake readers and pollers; an expiry_entry's wake
  * @entry: of the wheel, not locked
  */
-TWHEEL_PART void twheel_wake(struct expiry_entry *entry)
+static void twheel_wake(struct expiry_entry *entry)
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 
@@ -111,7 +91,7 @@ TWHEEL_PART void twheel_wake(struct expiry_entry *entry)
  *
  * Return: the wheel's time, ns.
  */
-TWHEEL_PART u64 twheel_begin(struct twheel *tw)
+static u64 twheel_begin(struct twheel *tw)
 	__acquires(&tw->lock)
 {
 	u64 now;
@@ -127,7 +107,7 @@ TWHEEL_PART u64 twheel_begin(struct twheel *tw)
  * @tw: the wheel
  * @now: what twheel_begin() returned
  */
-TWHEEL_PART void twheel_end(struct twheel *tw, u64 now)
+static void twheel_end(struct twheel *tw, u64 now)
 	__releases(&tw->lock)
 {
 	bool news = twheel_take_news(tw);
@@ -146,7 +126,7 @@ TWHEEL_PART void twheel_end(struct twheel *tw, u64 now)
  *
  * Return: how many timers were handled.
  */
-TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news)
+static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news)
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 	u64 now = twheel_now(tw);

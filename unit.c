@@ -33,6 +33,8 @@
 #include "expiry.c"
 #include "memory.c"
 #include "turn.c"
+#include "setup.c"
+#include "stats.c"
 #include "events.c"
 #include "ioctls.c"
 #include "twheel.c"
