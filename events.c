@@ -90,11 +90,12 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 static unsigned int twheel_take_words(struct twheel *tw, const struct twheel_event *events,
 				      unsigned int nr, u32 claim)
 {
+	u64 now = twheel_begin(tw);
+
 	lockdep_assert_held(&tw->exchange);
-	twheel_lock(tw);
 	twheel_handled(tw, nr);
 	nr = timers_held(&tw->timers, events, nr, claim);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return words_take(&tw->timers, events, nr);
 }
 

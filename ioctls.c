@@ -239,11 +239,10 @@ static int twheel_submit(struct twheel *tw, void *arg)
 
 static int twheel_get(struct twheel *tw, void *arg)
 {
-	int ret;
+	u64 now = twheel_begin(tw);
+	int ret = timers_get(&tw->timers, arg);
 
-	twheel_lock(tw);
-	ret = timers_get(&tw->timers, arg, twheel_now(tw));
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return ret;
 }
 
@@ -256,6 +255,7 @@ static int twheel_list(struct twheel *tw, void *arg)
 	unsigned int nr, told;
 	int ret = 0;
 	bool end;
+	u64 now;
 
 	if (list->flags)
 		return -EOPNOTSUPP;
@@ -269,12 +269,11 @@ static int twheel_list(struct twheel *tw, void *arg)
 	list->done = 0;
 
 	do {
-		twheel_lock(tw);
+		now = twheel_begin(tw);
 		nr = timers_list(&tw->timers, records,
-				 min_t(u32, list->nr - list->done, COPY_MAX),
-				 &list->cursor, twheel_now(tw));
+				 min_t(u32, list->nr - list->done, COPY_MAX), &list->cursor);
 		end = list->cursor == tw->timers.wheel.capacity;
-		twheel_unlock(tw);
+		twheel_end(tw, now);
 		told = tell_timers(array, records, nr, size);
 		list->done += told;
 		array += told * size;

@@ -61,8 +61,8 @@ static int twheel_features(struct twheel *tw, void *arg)
 static int twheel_get_setup(struct twheel *tw, void *arg)
 {
 	const struct timers *ts = &tw->timers;
+	u64 now = twheel_begin(tw);
 
-	twheel_lock(tw);
 	*(struct twheel_setup *)arg = (struct twheel_setup){
 		.flags		= TWHEEL_SETUP_CLOCK | (ts->word ? TWHEEL_SETUP_WORDS : 0),
 		.clock		= clock_ids[tw->clock],
@@ -72,10 +72,10 @@ static int twheel_get_setup(struct twheel *tw, void *arg)
 		.capacity	= ts->wheel.capacity,
 		.event_size	= sizeof(struct twheel_event),
 		.words_offset	= ts->word ? WORDS_OFFSET : 0,
-		.now		= twheel_now(tw),
+		.now		= now,
 		.clock_offset	= tw->offset[tw->clock] - caller_offset(tw->clock),
 	};
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return 0;
 }
 
@@ -149,6 +149,7 @@ static int twheel_setup(struct twheel *tw, void *arg)
 	struct twheel_setup *setup = arg;
 	enum twheel_clock clock;
 	struct timers *ts;
+	u64 now;
 	int ret;
 
 	ret = setup_check(setup, &clock);
@@ -168,11 +169,11 @@ static int twheel_setup(struct twheel *tw, void *arg)
 		ret = setup_take(tw, setup, clock, ts);
 	if (!ret) {
 		tw->used = true;
-		twheel_lock(tw);
+		now = twheel_begin(tw);
 		tw->timers = *ts;
 		wheel_moved(&tw->timers.wheel);
 		tw->clock = clock;
-		twheel_unlock(tw);
+		twheel_end(tw, now);
 	}
 	mutex_unlock(&tw->grow);
 free:

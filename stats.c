@@ -12,8 +12,8 @@ static int twheel_stats(struct twheel *tw, void *arg)
 {
 	const struct timers *ts = &tw->timers;
 	struct twheel_stats *stats = arg;
+	u64 now = twheel_begin(tw);
 
-	twheel_lock(tw);
 	*stats = (struct twheel_stats){
 		.pending	= ts->wheel.filed,
 		.expired	= timers_expired(ts),
@@ -24,11 +24,11 @@ static int twheel_stats(struct twheel *tw, void *arg)
 		.overruns	= ts->overruns,
 		.interrupts	= tw->interrupts,
 		.memory		= sizeof(*tw) + timers_memory(ts),
-		.next		= timers_bound(ts, twheel_now(tw)),
+		.next		= timers_bound(ts),
 		.max_late	= ts->max_late,
 	};
 	memcpy(stats->late, ts->late, sizeof(ts->late));
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return 0;
 }
 

@@ -325,13 +325,13 @@ static inline u64 timers_next(const struct timers *ts)
 	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
-/* No timer is due before that, ns; 0: none is filed. */
-static inline u64 timers_bound(const struct timers *ts, u64 now)
+/* No timer is due before that, and before @now; ns; 0: none is filed. */
+static inline u64 timers_bound(const struct timers *ts)
 {
 	if (!ts->wheel.filed)
 		return 0;
 	/* Of a slot that is half brought down nothing is known. */
-	return wheel_heavy(&ts->wheel) ? now : max(timers_next(ts), now);
+	return wheel_heavy(&ts->wheel) ? ts->now : max(timers_next(ts), ts->now);
 }
 
 /* States */

@@ -491,7 +491,7 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
  * Fill in a record; for a timer that is not armed only id, generation and state.  The word is read
  * once, so that all fields are of one moment.  Returns whether the timer is armed.
  */
-static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
+static bool timer_tell(const struct timers *ts, u32 id, struct twheel_timer *record)
 {
 	const struct twheel_word *word = word_of(ts, id);
 	const struct timer *t = timer_of(ts, id);
@@ -508,25 +508,25 @@ static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_t
 		return false;
 	record->cookie = t->cookie;
 	record->deadline = deadline;
-	record->remaining = deadline > now ? deadline - now : 1;
+	record->remaining = deadline > ts->now ? deadline - ts->now : 1;
 	if (!more)
 		return true;
 	record->count = more->count;
 	record->interval = more->interval;
 	record->slack = more->slack * ts->tick;
-	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(more, deadline, now) : 0;
+	if (state == TWHEEL_STATE_EXPIRED)
+		record->overruns = overruns_of(more, deadline, ts->now);
 	return true;
 }
 
 /**
  * timers_get() - tell about one timer
- * @ts: the timers
+ * @ts: the timers, turned to the time that it is
  * @record: names it; filled
- * @now: ns
  *
  * Return: 0, -ERANGE or -ESTALE.
  */
-TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now)
+TWHEEL_PART int timers_get(const struct timers *ts, struct twheel_timer *record)
 {
 	u32 id = record->id, generation = record->generation;
 
@@ -538,8 +538,7 @@ TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 n
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
 		return -ESTALE;
-	wheel_time(ts, now);
-	timer_tell(ts, id, now, record);
+	timer_tell(ts, id, record);
 	return 0;
 }
 
@@ -677,24 +676,22 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 
 /**
  * timers_list() - tell about armed timers in order of their ids
- * @ts: the timers
+ * @ts: the timers, turned to the time that it is
  * @records: where to write
  * @nr: how many at the most
  * @cursor: the id to start from; moved on
- * @now: ns
  *
  * Passes WHEEL_STEP ids at the most, armed or not; the end is when @cursor is the capacity.
  *
  * Return: how many were written.
  */
-TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				     unsigned int nr, u32 *cursor, u64 now)
+TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_timer *records,
+				     unsigned int nr, u32 *cursor)
 {
-	struct wheel *w = &ts->wheel;
+	const struct wheel *w = &ts->wheel;
 	unsigned int n = 0;
 	u32 id = *cursor;
 
-	wheel_time(ts, now);
 	for (unsigned int passed = 0; passed < WHEEL_STEP && n < nr && id < w->capacity; passed++) {
 		id = known_id(ts, id);
 		if (!wheel_has(w, id)) {
@@ -702,7 +699,7 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 			continue;
 		}
 		if (wheel_where(timer_of(ts, id)) != WHEEL_TAKEN)
-			n += timer_tell(ts, id, now, &records[n]);
+			n += timer_tell(ts, id, &records[n]);
 		id++;
 	}
 	*cursor = min(id, w->capacity);

@@ -18,12 +18,43 @@
 /* With this many events queued, softirq leaves the wheel to its reader. */
 #define ENOUGH_QUEUED	(16 * WHEEL_STEP)
 
-/**
- * twheel_now() - read the wheel's clock
- * @tw: the wheel, locked
- *
- * Return: the wheel's time, ns.
+/*
+ * Softirq waits for this lock, so a holder handles one step of 64 timers at most, and is not
+ * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay
+ * enabled: local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
  */
+static void twheel_lock(struct twheel *tw)
+	__acquires(&tw->lock)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		raw_spin_lock(&tw->lock);
+	else
+		raw_spin_lock_bh(&tw->lock);
+	tw->handled = 0;
+}
+
+static void twheel_unlock(struct twheel *tw)
+	__releases(&tw->lock)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		raw_spin_unlock(&tw->lock);
+	else
+		raw_spin_unlock_bh(&tw->lock);
+}
+
+/**
+ * twheel_handled() - check that the parts of a hold handle at most a step of timers together
+ * @tw: the wheel, locked
+ * @nr: how many timers this part has handled
+ */
+static void twheel_handled(struct twheel *tw, unsigned int nr)
+{
+	lockdep_assert_held(&tw->lock);
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
+		WARN_ON_ONCE((tw->handled += nr) > WHEEL_STEP);
+}
+
+/* The wheel's time, ns. */
 static u64 twheel_now(const struct twheel *tw)
 {
 	lockdep_assert_held(&tw->lock);
@@ -116,6 +147,17 @@ static void twheel_end(struct twheel *tw, u64 now)
 	twheel_unlock(tw);
 	if (news)
 		twheel_wake(&tw->entry);
+}
+
+/**
+ * twheel_stop() - keep softirq from the wheel for good
+ * @tw: the wheel, which no call uses any more
+ */
+static void twheel_stop(struct twheel *tw)
+{
+	twheel_lock(tw);
+	expiry_dequeue(&tw->entry);
+	twheel_unlock(tw);
 }
 
 /**

@@ -60,11 +60,10 @@ static const struct vm_operations_struct twheel_vm_ops = {
 static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
 {
 	const unsigned long first = WORDS_OFFSET / PAGE_SIZE;
-	unsigned long nr;
+	u64 now = twheel_begin(tw);
+	unsigned long nr = tw->timers.word ? words_pages(&tw->timers) : 0;
 
-	twheel_lock(tw);
-	nr = tw->timers.word ? words_pages(&tw->timers) : 0;
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return at >= first && pages <= nr && at - first <= nr - pages;
 }
 
@@ -126,9 +125,7 @@ static int twheel_release(struct inode *inode, struct file *file)
 {
 	struct twheel *tw = file->private_data;
 
-	twheel_lock(tw);
-	expiry_dequeue(&tw->entry);
-	twheel_unlock(tw);
+	twheel_stop(tw);
 	if (tw->user) {
 		memory_free(&tw->timers, tw->user);
 		user_put(tw->user);

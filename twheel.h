@@ -59,50 +59,19 @@ struct twheel {
 	u64			number;
 };
 
-/*
- * Softirq waits for this lock, so a holder handles one step of 64 timers at most, and is not
- * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay
- * enabled: local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
- */
-static inline void twheel_lock(struct twheel *tw)
-	__acquires(&tw->lock)
-{
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		raw_spin_lock(&tw->lock);
-	else
-		raw_spin_lock_bh(&tw->lock);
-	tw->handled = 0;
-}
-
-/* Check that the parts of a hold handle at most a step of timers together. */
-static inline void twheel_handled(struct twheel *tw, unsigned int nr)
-{
-	lockdep_assert_held(&tw->lock);
-	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
-		WARN_ON_ONCE((tw->handled += nr) > WHEEL_STEP);
-}
-
-static inline void twheel_unlock(struct twheel *tw)
-	__releases(&tw->lock)
-{
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		raw_spin_unlock(&tw->lock);
-	else
-		raw_spin_unlock_bh(&tw->lock);
-}
+/* turn.c: all that is done to a wheel is done between twheel_begin() and twheel_end(). */
+static u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
+static void twheel_end(struct twheel *tw, u64 now) __releases(&tw->lock);
+static void twheel_handled(struct twheel *tw, unsigned int nr);
+static void twheel_stop(struct twheel *tw);
+static void twheel_wake(struct expiry_entry *entry);
+static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news);
 
 /* memory.c: a wheel gets memory, and its user is charged. */
 static int memory_begin(struct twheel *tw);
 static int memory_grow(struct twheel *tw, struct timers_need *need);
 static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user);
 static void memory_free(struct timers *ts, struct twheel_user *user);
-
-/* turn.c: a wheel is turned by softirq and callers, and waiters are woken. */
-static u64 twheel_now(const struct twheel *tw);
-static u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
-static void twheel_end(struct twheel *tw, u64 now) __releases(&tw->lock);
-static void twheel_wake(struct expiry_entry *entry);
-static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news);
 
 /* setup.c, stats.c: ioctls, and what open and fdinfo have in common with them. */
 static void setup_defaults(struct twheel *tw);

@@ -31,8 +31,8 @@
 #ifdef TWHEEL_DEVICE
 #include "users.c"
 #include "expiry.c"
-#include "memory.c"
 #include "turn.c"
+#include "memory.c"
 #include "setup.c"
 #include "stats.c"
 #include "events.c"

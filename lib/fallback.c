@@ -335,7 +335,7 @@ static int get(struct fallback *f, struct twheel_timer *timer)
 
 	if (ret)
 		return ret;
-	ret = timers_get(&f->timers, timer, now);
+	ret = timers_get(&f->timers, timer);
 	end(f, now);
 	return ret;
 }
@@ -358,7 +358,7 @@ static int enumerate(struct fallback *f, struct twheel_list *list)
 		if (ret)
 			return list->done ? 0 : ret;
 		nr = timers_list(ts, timers + list->done,
-				 min(list->nr - list->done, WHEEL_STEP), &list->cursor, now);
+				 min(list->nr - list->done, WHEEL_STEP), &list->cursor);
 		list->done += nr;
 		end(f, now);
 	} while (list->done < list->nr && list->cursor < ts->wheel.capacity);

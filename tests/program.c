@@ -419,8 +419,10 @@ static const char *compare(u32 id, u32 generation)
 {
 	struct twheel_timer record = { .id = id, .generation = generation };
 	struct twheel_timer wanted = record;
-	int ret = timers_get(&ts, &record, now);
+	int ret;
 
+	timers_turn(&ts, now);
+	ret = timers_get(&ts, &record);
 	ref.now = now;
 	if (ret != ref_get(&ref, &wanted, now))
 		return "a get has the wrong result";
@@ -450,8 +452,10 @@ static const char *enumerate(u32 *cursor, unsigned int max)
 {
 	struct twheel_timer records[FLIGHT_MAX];
 	u32 id = *cursor, from = *cursor;
-	unsigned int nr = timers_list(&ts, records, max, cursor, now);
+	unsigned int nr;
 
+	timers_turn(&ts, now);
+	nr = timers_list(&ts, records, max, cursor);
 	ref.now = now;
 	if (nr > max || *cursor > ref.capacity || (*cursor <= from && from < ref.capacity))
 		return "a list goes nowhere";
