@@ -49,8 +49,8 @@
 #define EXPIRY_RESERVE	16U
 
 /* Timers in a visit while other users wait; while the same user has another wheel due. */
-#define EXPIRY_SHARE	16U
-#define EXPIRY_TURN	4U
+#define EXPIRY_PER_USER	16U
+#define EXPIRY_PER_WHEEL	4U
 
 /* A span lasts at least this many times as long as softirq worked in it. */
 #define EXPIRY_DUTY	8U
@@ -316,12 +316,12 @@ static struct expiry_share *next_share(struct expiry_cpu *c)
 }
 
 /* The next due line of a user, round robin over the clocks. */
-static struct expiry_line *next_line(struct expiry_share *share)
+static struct expiry_line *rotate_line(struct expiry_share *share)
 {
 	do {
-		share->turn = (share->turn + 1) % TWHEEL_CLOCKS;
-	} while (!share->line[share->turn].due);
-	return &share->line[share->turn];
+		share->clock = (share->clock + 1) % TWHEEL_CLOCKS;
+	} while (!share->line[share->clock].due);
+	return &share->line[share->clock];
 }
 
 /*
@@ -362,10 +362,10 @@ static unsigned int visit_budget(const struct expiry_cpu *c, struct expiry_line 
 	struct timerqueue_node *second = timerqueue_iterate_next(timerqueue_getnext(&line->wheels));
 	/* A user who becomes due late in the span can still use the reserve. */
 	unsigned int left = c->tokens - min(c->tokens, EXPIRY_VISIT + EXPIRY_RESERVE);
-	unsigned int budget = EXPIRY_TURN;
+	unsigned int budget = EXPIRY_PER_WHEEL;
 
 	if ((!second || second->expires > now) && !others_due(line->share, line)) {
-		budget = EXPIRY_SHARE;
+		budget = EXPIRY_PER_USER;
 		if (list_empty(&c->fresh) && list_is_singular(&c->visited))
 			budget = WHEEL_STEP;
 	}
@@ -380,7 +380,7 @@ static void pass(struct expiry_cpu *c)
 
 	lockdep_assert_held(&c->lock);
 	while ((share = next_share(c))) {
-		struct expiry_line *line = next_line(share);
+		struct expiry_line *line = rotate_line(share);
 		struct timerqueue_node *first = timerqueue_getnext(&line->wheels);
 		u64 now = clock_now(line->expirer->clock);
 		unsigned int budget, cost = 1;

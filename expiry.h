@@ -50,7 +50,7 @@ struct expiry_line {
  * struct expiry_share - what one user has to do on one CPU
  * @list: in one of the CPU's lists of users with a line that is due; empty: in none
  * @span: in which of the CPU's spans a wheel of the user was visited last
- * @turn: the clock whose line was visited last
+ * @clock: the one whose line was visited last
  * @line: of each clock
  *
  * All are protected by the CPU's lock.
@@ -58,7 +58,7 @@ struct expiry_line {
 struct expiry_share {
 	struct list_head	list;
 	unsigned long		span;
-	unsigned int		turn;
+	unsigned int		clock;
 	struct expiry_line	line[TWHEEL_CLOCKS];
 };
 

@@ -115,7 +115,7 @@ static unsigned int copied_in_full(unsigned int nr, size_t size, size_t left)
  */
 #define RESULT_SIZE	(sizeof(struct twheel_op) - offsetof(struct twheel_op, id))
 
-static bool result_writable(struct twheel_op __user *user, const struct twheel_op *op)
+static bool probe_result(struct twheel_op __user *user, const struct twheel_op *op)
 {
 	return !copy_to_user(&user->id, &op->id, RESULT_SIZE);
 }
@@ -142,7 +142,7 @@ static int copy_ops(struct twheel_op *ops, const void __user *array, unsigned in
 }
 
 /* Copy timers to the caller.  Return how many. */
-static unsigned int tell_timers(void __user *array, const struct twheel_timer *records,
+static unsigned int copy_timers(void __user *array, const struct twheel_timer *records,
 				unsigned int nr, size_t size)
 {
 	unsigned int n = 0;
@@ -156,17 +156,17 @@ static unsigned int tell_timers(void __user *array, const struct twheel_timer *r
 }
 
 /* For how many of the operations can results be written? */
-static unsigned int results_writable(void __user *array, const struct twheel_op *ops,
-				     unsigned int nr, size_t size)
+static unsigned int probe_results(void __user *array, const struct twheel_op *ops,
+				  unsigned int nr, size_t size)
 {
 	unsigned int n = 0;
 
 	/* A copy's worth touches two pages at the most. */
 	static_assert((COPY_MAX - 1) * sizeof(*ops) + RESULT_SIZE <= PAGE_SIZE);
-	if (size == op_size && result_writable(array, ops) &&
-	    result_writable(array + (nr - 1) * size, ops + nr - 1))
+	if (size == op_size && probe_result(array, ops) &&
+	    probe_result(array + (nr - 1) * size, ops + nr - 1))
 		return nr;
-	while (n < nr && result_writable(array + n * size, ops + n))
+	while (n < nr && probe_result(array + n * size, ops + n))
 		n++;
 	return n;
 }
@@ -197,7 +197,7 @@ static int twheel_submit(struct twheel *tw, void *arg)
 	struct twheel_submit *submit = arg;
 	void __user *array = u64_to_user_ptr(submit->ops);
 	const size_t size = submit->op_size;
-	unsigned int done, told;
+	unsigned int done, copied;
 	struct twheel_op *ops;
 	int nr;
 
@@ -219,17 +219,17 @@ static int twheel_submit(struct twheel *tw, void *arg)
 		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
 		nr = copy_ops(ops, array, nr, size);
 		if (nr > 0)
-			nr = results_writable(array, ops, nr, size) ?: -EFAULT;
+			nr = probe_results(array, ops, nr, size) ?: -EFAULT;
 		if (nr < 0)
 			break;
 		done = twheel_do_ops(tw, ops, nr);
-		told = write_results(array, ops, done, size);
-		for (unsigned int i = 0; i < told; i++)
+		copied = write_results(array, ops, done, size);
+		for (unsigned int i = 0; i < copied; i++)
 			submit->failed += ops[i].result < 0;
-		submit->done += told;
-		array += told * size;
+		submit->done += copied;
+		array += copied * size;
 		cond_resched();
-	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
+	} while (copied == nr && submit->done < submit->nr && !task_sigpending(current));
 
 	kfree(ops);
 	return submit->done ? 0 : nr < 0 ? nr : -EFAULT;
@@ -252,7 +252,7 @@ static int twheel_list(struct twheel *tw, void *arg)
 	void __user *array = u64_to_user_ptr(list->timers);
 	const size_t size = list->timer_size;
 	struct twheel_timer *records;
-	unsigned int nr, told;
+	unsigned int nr, copied;
 	int ret = 0;
 	bool end;
 	u64 now;
@@ -274,11 +274,11 @@ static int twheel_list(struct twheel *tw, void *arg)
 				 min_t(u32, list->nr - list->done, COPY_MAX), &list->cursor);
 		end = list->cursor == tw->timers.wheel.capacity;
 		twheel_end(tw, now);
-		told = tell_timers(array, records, nr, size);
-		list->done += told;
-		array += told * size;
-		if (told < nr) {
-			list->cursor = records[told].id;
+		copied = copy_timers(array, records, nr, size);
+		list->done += copied;
+		array += copied * size;
+		if (copied < nr) {
+			list->cursor = records[copied].id;
 			ret = list->done ? 0 : -EFAULT;
 			break;
 		}
@@ -370,7 +370,7 @@ static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user
 		return -EINVAL;
 	size = min(user_size, _IOC_SIZE(ioctl->cmd));
 
-	/* A call whose results can't be told must change nothing. */
+	/* A call whose results can't be copied must change nothing. */
 	if (_IOC_DIR(cmd) & _IOC_WRITE) {
 		ret = copy_struct_from_user(&arg, _IOC_SIZE(ioctl->cmd), user, user_size);
 		if (ret)

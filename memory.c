@@ -160,9 +160,9 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 }
 
 /**
- * memory_grow() - give a wheel what an arm has told that it needs
+ * memory_grow() - give a wheel what an arm needs
  * @tw: the wheel
- * @need: what timers_arm() says; told if blocks are scarce
+ * @need: from timers_arm(); @scarce is set if there are none
  *
  * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
  */
@@ -226,8 +226,9 @@ static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_use
 		if (!page)
 			return -ENOMEM;
 		words_add(ts, id, page);
-		for (u32 at = id; !ret && at < id + WORDS_PER_PAGE; at += WHEEL_CHUNK_TIMERS)
-			ret = add_chunk(tw, ts, user, at);
+		for (u32 first = id; !ret && first < id + WORDS_PER_PAGE;
+		     first += WHEEL_CHUNK_TIMERS)
+			ret = add_chunk(tw, ts, user, first);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			return -EINTR;

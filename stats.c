@@ -16,7 +16,7 @@ static int twheel_stats(struct twheel *tw, void *arg)
 
 	*stats = (struct twheel_stats){
 		.pending	= ts->wheel.filed,
-		.expired	= timers_expired(ts),
+		.expired	= timers_queued(ts),
 		.arms		= ts->arms,
 		.cancels	= ts->cancels,
 		.fired		= ts->fired,

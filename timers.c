@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The timers of a wheel: what the calls do.  timer.h says what a timer is.
+ * The timers of a wheel: what the calls do.  state.h says what a timer is.
  *
  * A read claims events, copies them, and then commits them or puts them back,
  * with the lock dropped in between, because a copy may fault and sleep.  An arm or a
@@ -491,7 +491,7 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
  * Fill in a record; for a timer that is not armed only id, generation and state.  The word is read
  * once, so that all fields are of one moment.  Returns whether the timer is armed.
  */
-static bool timer_tell(const struct timers *ts, u32 id, struct twheel_timer *record)
+static bool timer_record(const struct timers *ts, u32 id, struct twheel_timer *record)
 {
 	const struct twheel_word *word = word_of(ts, id);
 	const struct timer *t = timer_of(ts, id);
@@ -538,11 +538,38 @@ TWHEEL_PART int timers_get(const struct timers *ts, struct twheel_timer *record)
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
 		return -ESTALE;
-	timer_tell(ts, id, record);
+	timer_record(ts, id, record);
 	return 0;
 }
 
 /* Events */
+
+/**
+ * timers_drop_stale() - drop stale events in front of the due queue
+ * @ts: the timers, turned
+ * @most: how many
+ *
+ * An event is stale if its timer's word holds another deadline.
+ *
+ * Return: how many were dropped.  If fewer than @most, the first event now is not stale, or there
+ * is none.
+ */
+TWHEEL_PART unsigned int timers_drop_stale(struct timers *ts, unsigned int most)
+{
+	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
+	unsigned int dropped;
+
+	for (dropped = 0; dropped < most && due->head != WHEEL_NIL; dropped++) {
+		u32 id = due->head;
+		struct twheel_word *word = word_of(ts, id);
+
+		if (!word || word_deadline(word) == timer_of(ts, id)->deadline)
+			break;
+		wheel_unlink(&ts->wheel, id);
+		word_drop(ts, id, word);
+	}
+	return dropped;
+}
 
 /**
  * timers_claim() - take events from the due queue
@@ -631,7 +658,7 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		if (unlikely(!holds))
 			return i;
 		if (unlikely(i == taken)) {
-			event_drop(ts, event->id);
+			word_drop(ts, event->id, word);
 			return i;
 		}
 		timer_delivered(ts, event, now);
@@ -699,7 +726,7 @@ TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_time
 			continue;
 		}
 		if (wheel_where(timer_of(ts, id)) != WHEEL_TAKEN)
-			n += timer_tell(ts, id, &records[n]);
+			n += timer_record(ts, id, &records[n]);
 		id++;
 	}
 	*cursor = min(id, w->capacity);
@@ -731,12 +758,12 @@ TWHEEL_PART void timers_turn(struct timers *ts, u64 now)
  */
 TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget)
 {
-	u32 expired = timers_expired(ts);
+	u32 queued = timers_queued(ts);
 	unsigned int done;
 
 	if (!budget || !ts->wheel.nr_levels)
 		return 0;
 	done = wheel_advance(&ts->wheel, wheel_time(ts, now), budget);
-	timers_found(ts, expired);
+	timers_found(ts, queued);
 	return done;
 }

@@ -9,7 +9,7 @@
 #ifndef TWHEEL_TIMERS_H
 #define TWHEEL_TIMERS_H
 
-#include "timer.h"
+#include "state.h"
 #include "words.h"
 
 TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int levels,
@@ -32,6 +32,7 @@ TWHEEL_PART int timers_get(const struct timers *ts, struct twheel_timer *record)
 /* Events in one claim. */
 #define TIMERS_CLAIM_MAX	64U
 
+TWHEEL_PART unsigned int timers_drop_stale(struct timers *ts, unsigned int most);
 TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 				      unsigned int nr, u64 now);
 TWHEEL_PART unsigned int timers_held(const struct timers *ts, const struct twheel_event *events,

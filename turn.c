@@ -66,7 +66,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 {
 	u64 next = timers_next(&tw->timers);
 
-	if (timers_expired(&tw->timers) >= ENOUGH_QUEUED)
+	if (timers_queued(&tw->timers) >= ENOUGH_QUEUED)
 		return KTIME_MAX;
 	/* Work that is due now waits by a clock that can't be set. */
 	if (next <= now || timers_heavy(&tw->timers)) {

@@ -3,7 +3,7 @@
  * /dev/twheel: timers for daemons that hold a million of them.
  *
  * Each open file is a wheel: ioctls arm and cancel its timers, and events wait for read() and
- * poll().  timer.h has the timer, wheel.c the wheel, users.c the accounting, expiry.c the CPU time.
+ * poll().  state.h has the timer, wheel.c the wheel, users.c the accounting, expiry.c the CPU time.
  * ioctls.c and events.c check what programs pass in; this file opens, maps and closes a wheel.
  *
  * Shared memory: setup allocates the pages of the words, and they stay until the wheel is closed.
@@ -32,15 +32,15 @@
 static_assert(WORDS_OFFSET % PAGE_SIZE == 0);
 
 /* The page of the wheel's file at an offset in pages, or NULL. */
-static void *twheel_page(struct twheel *tw, unsigned long at)
+static void *twheel_page(struct twheel *tw, unsigned long pgoff)
 {
 	const struct timers *ts = &tw->timers;
 	struct twheel_word **words = READ_ONCE(ts->word);
 
-	at -= WORDS_OFFSET / PAGE_SIZE;
-	if (!words || at >= words_pages(ts))
+	pgoff -= WORDS_OFFSET / PAGE_SIZE;
+	if (!words || pgoff >= words_pages(ts))
 		return NULL;
-	return words[array_index_nospec(at, words_pages(ts))];
+	return words[array_index_nospec(pgoff, words_pages(ts))];
 }
 
 static vm_fault_t twheel_fault(struct vm_fault *vmf)
@@ -57,14 +57,14 @@ static const struct vm_operations_struct twheel_vm_ops = {
 };
 
 /* Does the wheel have these pages of its file? */
-static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
+static bool twheel_has_pages(struct twheel *tw, unsigned long pgoff, unsigned long pages)
 {
 	const unsigned long first = WORDS_OFFSET / PAGE_SIZE;
 	u64 now = twheel_begin(tw);
 	unsigned long nr = tw->timers.word ? words_pages(&tw->timers) : 0;
 
 	twheel_end(tw, now);
-	return at >= first && pages <= nr && at - first <= nr - pages;
+	return pgoff >= first && pages <= nr && pgoff - first <= nr - pages;
 }
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)

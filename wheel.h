@@ -80,7 +80,7 @@
  * struct timer - a timer: all that there is of one that is plain
  * @link: where it is, and its place there, as filing.h packs them; 0: nowhere
  * @spare: the wheel's, of a timer that is filed; the owner's, of one in the due queue
- * @generation: the owner's, as all that follows: see timer.h
+ * @generation: the owner's, as all that follows: see state.h
  * @cookie: the owner's
  * @deadline: the owner's
  *

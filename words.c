@@ -3,7 +3,7 @@
  * The kernel's side of the words: timers that are armed by a store.
  * docs/words.md has the protocol, and why it loses nothing.
  *
- * With a word, a timer's deadline is the daemon's to store.  What timer.h keeps
+ * With a word, a timer's deadline is the daemon's to store.  What state.h keeps
  * as the deadline is then the promise that stands in @promise, as long as the
  * timer is filed; and of an event, what the daemon's deadline must still be.
  * The kernel never reads @promise, nor what it wrote elsewhere in shared memory.
@@ -96,6 +96,13 @@ TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word
 	WRITE_ONCE(word->promise, 0);
 	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
 	smp_mb();
+	word_restart(ts, id, word);
+}
+
+/* Drop the event of a timer that is in no queue: another deadline is stored. */
+TWHEEL_PART void word_drop(struct timers *ts, u32 id, struct twheel_word *word)
+{
+	trace_twheel_timer_stale(&ts->wheel, id, TWHEEL_STATE_EXPIRED);
 	word_restart(ts, id, word);
 }
 
@@ -351,37 +358,4 @@ TWHEEL_PART void words_destroy(struct timers *ts)
 TWHEEL_PART size_t words_memory(const struct timers *ts)
 {
 	return ts->word ? words_pages(ts) * (sizeof(*ts->word) + PAGE_SIZE) : 0;
-}
-
-/* Events */
-
-/* Drop the event of a timer that was taken out of the due queue: another deadline is stored. */
-TWHEEL_PART void event_drop(struct timers *ts, u32 id)
-{
-	trace_twheel_timer_stale(&ts->wheel, id, TWHEEL_STATE_EXPIRED);
-	word_restart(ts, id, word_of(ts, id));
-}
-
-/**
- * events_drop_stale() - take events that do not count from the front of the due queue
- * @ts: the timers, turned
- * @most: how many
- *
- * Return: how many it was.  If fewer than @most, an event that counts is at the front now,
- * or there is none.
- */
-TWHEEL_PART unsigned int events_drop_stale(struct timers *ts, unsigned int most)
-{
-	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
-	unsigned int dropped;
-
-	for (dropped = 0; dropped < most && due->head != WHEEL_NIL; dropped++) {
-		u32 id = due->head;
-
-		if (event_counts(ts, id))
-			break;
-		wheel_unlink(&ts->wheel, id);
-		event_drop(ts, id);
-	}
-	return dropped;
 }
