@@ -118,12 +118,6 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 	return count;
 }
 
-/* Calls and commits exclude each other.  Returns false if the read must not wait, or is killed. */
-static bool twheel_exchange_begin(struct twheel *tw, bool nowait)
-{
-	return nowait ? mutex_trylock(&tw->exchange) : !mutex_lock_killable(&tw->exchange);
-}
-
 /*
  * Copy claimed events to the reader.  A record is copied before it is committed, so no fault loses
  * it; events behind a stale one take its place.  Return how many were committed; set @fault if
@@ -142,7 +136,9 @@ static unsigned int twheel_deliver(struct twheel *tw, struct twheel_event *event
 		bytes = copy_to_iter(events, nr * size, to);
 		copied = bytes / size;
 		*fault |= copied < nr;
-		if (words && copied && !twheel_exchange_begin(tw, nowait))
+		/* Calls and commits exclude each other. */
+		if (words && copied && !(nowait ? mutex_trylock(&tw->exchange) :
+						  !mutex_lock_killable(&tw->exchange)))
 			copied = 0;
 		taken = words && copied ? twheel_take_words(tw, events, copied, claim) : copied;
 		count = twheel_claim_end(tw, events, nr, copied, taken, claim);

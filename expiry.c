@@ -2,22 +2,23 @@
 /*
  * Expiry: softirq turns the wheels that are due, within a budget shared by all users of a CPU.
  *
- * What the budget does not cover is left to the owners: read() and poll() turn their wheel
- * in their own time.  There is no thread: it would compute for one user in the name of another,
- * and close() would have to wait for it.
+ * What the budget does not cover is left to the owners: read() and poll() turn their wheel in
+ * their own time.  A thread would compute for one user in the name of another.
  *
- *	expirer (one for each CPU and clock: a pinned hrtimer, and a queue of lines)
- *	   line (a user's wheels of that clock on that CPU, by when they want to be turned)
- *	      entry (a wheel)
+ *	CPU: tokens, a span
+ *	 +- fresh, visited: users with a due line, by whether they had a visit in this span
+ *	 +- expirer, one for each clock: a pinned hrtimer
+ *	     +- line: a user's wheels of that clock, by when they want to be turned
+ *	         +- entry: a wheel
  *
- * A CPU has WHEEL_STEP tokens for a span of EXPIRY_SPAN.  A timer costs one token, a visit to
- * a wheel EXPIRY_VISIT, a wake-up EXPIRY_WAKE.  A user who had no visit in this span is fresh.
- * Fresh users are visited first, in turn; the others while more than EXPIRY_RESERVE tokens are
- * left.  So a user's number of wheels and clocks delays another user by a few visits only.
- *
- * A span lasts EXPIRY_DUTY times as long as softirq worked in it: at least EXPIRY_SPAN, at most
- * EXPIRY_SPAN_MAX.  So expiry takes an eighth of a CPU, however slow that is, and a pass that the
- * host or an interrupt held up costs other users no more than EXPIRY_SPAN_MAX.
+ * 1. A CPU has WHEEL_STEP tokens for a span of at least EXPIRY_SPAN.  A visit to a wheel costs
+ *    EXPIRY_VISIT tokens, a timer one, a wake-up EXPIRY_WAKE.
+ * 2. Users without a visit in the span come first, one visit each; the others while more than
+ *    EXPIRY_RESERVE tokens are left.  So a user's number of wheels and clocks delays another user
+ *    by a few visits only.
+ * 3. A span lasts EXPIRY_DUTY times as long as softirq worked in it, at most EXPIRY_SPAN_MAX.  So
+ *    expiry takes an eighth of a CPU, however slow that is, and a pass that the host or an
+ *    interrupt held up costs other users no more than EXPIRY_SPAN_MAX.
  *
  * Each clock has an hrtimer of its own, so the hrtimer core handles clocks that are set and
  * suspend.  Users who wait for the next span wait by the monotonic hrtimer.  The hrtimers
@@ -173,17 +174,21 @@ static void line_requeue(struct expiry_line *line)
 	timerqueue_add(&e->lines, &line->node);
 }
 
+/* Has the user a due line of another clock? */
+static bool others_due(const struct expiry_share *share, const struct expiry_line *line)
+{
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		if (share->line[i].due && &share->line[i] != line)
+			return true;
+	return false;
+}
+
 /* A line is not due any more.  A user without a due line waits for no visit. */
 static void line_not_due(struct expiry_line *line)
 {
-	struct expiry_share *share = line->share;
-	bool due = false;
-
 	line->due = false;
-	for (int i = 0; i < TWHEEL_CLOCKS; i++)
-		due |= share->line[i].due;
-	if (!due)
-		list_del_init(&share->list);
+	if (!others_due(line->share, line))
+		list_del_init(&line->share->list);
 }
 
 /* The first wheel of a line has changed, or is gone. */
@@ -345,15 +350,6 @@ static unsigned int visit(const struct expiry_line *line, struct expiry_entry *e
 		cost += EXPIRY_WAKE;
 	}
 	return cost;
-}
-
-/* Has the user a due line of another clock? */
-static bool others_due(const struct expiry_share *share, const struct expiry_line *line)
-{
-	for (int i = 0; i < TWHEEL_CLOCKS; i++)
-		if (share->line[i].due && &share->line[i] != line)
-			return true;
-	return false;
 }
 
 /* How many timers a visit to the first wheel of a line may handle. */

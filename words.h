@@ -78,7 +78,6 @@ TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel
 				    unsigned int nr);
 TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			  struct timers_need *need);
-TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch);
 
 TWHEEL_PART bool words_begin(struct timers *ts);
 TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page);
