@@ -247,7 +247,7 @@ parameters() {
 	while read -r name; do
 		grep -q "^       $name (.*)$" "$dir/part" || echo "nothing is said of $name"
 	done <"$dir/parameters"
-	sed -nE 's/.*seq_printf\(m, "(twheel-[a-z-]+):.*/\1/p' ../twheel.c | in_page twheel.4
+	sed -nE 's/.*seq_printf\(m, "(twheel-[a-z-]+):.*/\1/p' ../*.c | in_page twheel.4
 }
 check "each module parameter, and each key of fdinfo" parameters
 
