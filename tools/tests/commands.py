@@ -122,7 +122,10 @@ def options_of(*command):
 
 
 def cases(names, *rows):
-    """A test for each row, called after its first column."""
-    several = "," in names
-    ids = [str(row[0] if several else row) for row in rows]
-    return pytest.mark.parametrize(names, rows, ids=ids)
+    """A test for each row, called after its first column, which is no argument if its name is
+    case."""
+    names = names.split(", ")
+    rows = [row if len(names) > 1 else (row,) for row in rows]
+    first = names[0] == "case"
+    return pytest.mark.parametrize(names[first:], [row[first:] for row in rows],
+                                   ids=[str(row[0]) for row in rows])

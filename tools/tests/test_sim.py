@@ -18,7 +18,7 @@ def fixture_sim(twheel):
 
 
 @cases(
-    "what, script, options, lines",
+    "case, script, options, lines",
     ("350 and 450 ms on Kafka's wheels", BOTH,
      "--as hierarchical --tick 1ms --slots 20 --levels 3 --trace", """
         0 armed 1 due 350ms, level 1 (slots of 20ms), slot 17, position 0
@@ -103,9 +103,8 @@ def fixture_sim(twheel):
         1.5us expired 1 on time
         2h expired 2 on time"""),
 )
-def test_prints(sim, what, script, options, lines):
+def test_prints(sim, script, options, lines):
     """These lines in this order, blanks apart."""
-    assert what
     printed = (" ".join(line.split()) for line in sim(script, options).good().lines)
     missing = [line for line in map(str.strip, lines.strip().split("\n")) if line not in printed]
     assert not missing
