@@ -14,8 +14,7 @@
 
 #include "compat/kernel.h"
 
-#include "events.h"
-#include "turn.h"
+#include "twheel.h"
 
 /* Steps of a poll, and of a read that must not wait. */
 #define POLL_STEPS	16U
@@ -24,17 +23,17 @@
  * Is there an event?  If POLL_STEPS do not tell, say so: a poll may wake for nothing, but must miss
  * nothing.  Meanwhile help with a heavy slot, but do not stay awake for one that is not due.
  */
-static bool twheel_readable(struct twheel *tw)
+static bool twheel_find_event(struct twheel *tw)
 {
 	struct timers *ts = &tw->timers;
 	bool readable, unsure = true;
 
 	for (unsigned int n = 0; n < POLL_STEPS; n++) {
 		u64 now = twheel_begin(tw);
-		unsigned int left = WHEEL_STEP - events_drop_stale(ts, WHEEL_STEP);
+		unsigned int left = WHEEL_STEP - timers_drop_stale(ts, WHEEL_STEP);
 		bool heavy = timers_heavy(ts);
 
-		readable = left && timers_expired(ts);
+		readable = left && timers_queued(ts);
 		unsure = !left || timers_behind(ts);
 		if (!readable && (unsure || heavy))
 			left -= timers_advance(ts, now, left);
@@ -56,11 +55,11 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
 	bool behind = timers_behind(ts) ||
-		      (help && timers_heavy(ts) && !timers_expired(ts));
+		      (help && timers_heavy(ts) && !timers_queued(ts));
 
 	if (behind) {
 		twheel_handled(tw, timers_advance(ts, now, WHEEL_STEP));
-		behind = timers_expired(ts) < enough;
+		behind = timers_queued(ts) < enough;
 	}
 	twheel_end(tw, now);
 	return behind;
@@ -70,19 +69,19 @@ static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
  * Claim at most @nr events.  Stale ones in front are dropped, and count against the bound of a
  * step.  Set @more if some were, and @claim to the number of the claim.
  */
-static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
-				 unsigned int nr, u32 *claim, bool *more)
+static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events, unsigned int nr,
+				 u32 *claim, bool *more)
 {
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
-	unsigned int dropped = events_drop_stale(ts, WHEEL_STEP);
+	unsigned int dropped = timers_drop_stale(ts, WHEEL_STEP);
 
 	*more = dropped;
 	nr = timers_claim(ts, events, min(nr, WHEEL_STEP - dropped), now);
 	twheel_handled(tw, dropped + nr);
 	*claim = ts->claims;
 	/* The events that are left are for the next waiter, however long this copy takes. */
-	ts->news |= nr && timers_expired(ts);
+	ts->news |= nr && timers_queued(ts);
 	twheel_end(tw, now);
 	return nr;
 }
@@ -91,37 +90,32 @@ static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events,
 static unsigned int twheel_take_words(struct twheel *tw, const struct twheel_event *events,
 				      unsigned int nr, u32 claim)
 {
+	u64 now = twheel_begin(tw);
+
 	lockdep_assert_held(&tw->exchange);
-	twheel_lock(tw);
 	twheel_handled(tw, nr);
 	nr = timers_held(&tw->timers, events, nr, claim);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return words_take(&tw->timers, events, nr);
 }
 
 /*
- * Commit the first @told of @nr claimed events, which reached the reader and of which @taken are
- * not stale, and put the others back.  Return how many were committed.  If fewer than @told, the
- * next one is stale, and those behind it are still claimed.
+ * Commit the first @copied of @nr claimed events, of which @taken are not stale, and put back those
+ * that were not copied.  Return how many were committed.  If fewer than @copied, the next one is
+ * stale, and those behind it are still claimed.
  */
 static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
-				     unsigned int nr, unsigned int told, unsigned int taken,
+				     unsigned int nr, unsigned int copied, unsigned int taken,
 				     u32 claim)
 {
 	u64 now = twheel_begin(tw);
 	unsigned int count;
 
 	twheel_handled(tw, nr);
-	timers_put_back(&tw->timers, events + told, nr - told, claim);
-	count = timers_commit(&tw->timers, events, told, taken, claim, now);
+	timers_put_back(&tw->timers, events + copied, nr - copied, claim);
+	count = timers_commit(&tw->timers, events, copied, taken, claim, now);
 	twheel_end(tw, now);
 	return count;
-}
-
-/* Calls and commits take turns.  Returns false if the read must not wait, or is killed. */
-static bool twheel_exchange_begin(struct twheel *tw, bool at_once)
-{
-	return at_once ? mutex_trylock(&tw->exchange) : !mutex_lock_killable(&tw->exchange);
 }
 
 /*
@@ -129,30 +123,32 @@ static bool twheel_exchange_begin(struct twheel *tw, bool at_once)
  * it; events behind a stale one take its place.  Return how many were committed; set @fault if
  * a copy failed.
  */
-static unsigned int twheel_tell(struct twheel *tw, struct twheel_event *events, unsigned int nr,
-				u32 claim, struct iov_iter *to, bool at_once, bool *fault)
+static unsigned int twheel_deliver(struct twheel *tw, struct twheel_event *events, unsigned int nr,
+				   u32 claim, struct iov_iter *to, bool nowait, bool *fault)
 {
 	/* It does not change once there are timers. */
 	const bool words = nr && tw->timers.word;
 	const size_t size = sizeof(*events);
-	unsigned int done = 0, told, taken, count;
-	size_t copied;
+	unsigned int done = 0, copied, taken, count;
+	size_t bytes;
 
 	while (nr) {
-		copied = copy_to_iter(events, nr * size, to);
-		told = copied / size;
-		*fault |= told < nr;
-		if (words && told && !twheel_exchange_begin(tw, at_once))
-			told = 0;
-		taken = words && told ? twheel_take_words(tw, events, told, claim) : told;
-		count = twheel_claim_end(tw, events, nr, told, taken, claim);
-		if (words && told)
+		bytes = copy_to_iter(events, nr * size, to);
+		copied = bytes / size;
+		*fault |= copied < nr;
+		/* Calls and commits exclude each other. */
+		if (words && copied && !(nowait ? mutex_trylock(&tw->exchange) :
+						  !mutex_lock_killable(&tw->exchange)))
+			copied = 0;
+		taken = words && copied ? twheel_take_words(tw, events, copied, claim) : copied;
+		count = twheel_claim_end(tw, events, nr, copied, taken, claim);
+		if (words && copied)
 			mutex_unlock(&tw->exchange);
 		done += count;
-		iov_iter_revert(to, copied - count * size);
-		if (count == told)
+		iov_iter_revert(to, bytes - count * size);
+		if (count == copied)
 			break;
-		nr = told - count - 1;
+		nr = copied - count - 1;
 		memmove(events, events + count + 1, nr * size);
 	}
 	return done;
@@ -163,7 +159,7 @@ static void twheel_pass_on(struct twheel *tw)
 {
 	u64 now = twheel_begin(tw);
 
-	tw->timers.news |= timers_expired(&tw->timers) || timers_behind(&tw->timers);
+	tw->timers.news |= timers_queued(&tw->timers) || timers_behind(&tw->timers);
 	twheel_end(tw, now);
 }
 
@@ -174,13 +170,13 @@ static void twheel_pass_on(struct twheel *tw)
  *
  * Return: bytes, of whole events; or an errno.  Sleeps, unless the read must not.
  */
-TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
+static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel *tw = iocb->ki_filp->private_data;
-	bool at_once = iocb->ki_flags & IOCB_NOWAIT;
+	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
 	/* fcntl() may change O_NONBLOCK meanwhile. */
-	bool may_sleep = !at_once && !(data_race(iocb->ki_filp->f_flags) & O_NONBLOCK);
-	unsigned int steps = at_once ? POLL_STEPS : UINT_MAX;
+	bool may_sleep = !nowait && !(data_race(iocb->ki_filp->f_flags) & O_NONBLOCK);
+	unsigned int steps = nowait ? POLL_STEPS : UINT_MAX;
 	const size_t size = sizeof(struct twheel_event);
 	size_t room = iov_iter_count(to) / size, done = 0;
 	struct twheel_event *events;
@@ -190,16 +186,16 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 		return -EINVAL;
 	/* A sleeping reader keeps this, so it is charged. */
 	events = kmalloc_array(min_t(size_t, room, COPY_MAX), size,
-			       at_once ? GFP_NOWAIT | __GFP_NOWARN :
+			       nowait ? GFP_NOWAIT | __GFP_NOWARN :
 			       may_sleep ? GFP_CHARGED : GFP_BRIEF);
 	if (!events) {
 		/* To an edge-triggered reader EAGAIN says that there is nothing. */
 		twheel_pass_on(tw);
-		return at_once ? -EAGAIN : -ENOMEM;
+		return nowait ? -EAGAIN : -ENOMEM;
 	}
 
 	for (;;) {
-		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, told;
+		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, delivered;
 		bool fault = false, more, behind;
 		u32 claim;
 
@@ -208,23 +204,23 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			behind = twheel_step(tw, want, may_sleep && !done);
 			cond_resched();
 			/* To io_uring, completed requests look like a signal. */
-		} while (--steps && behind && (at_once || !signal_pending(current)));
+		} while (--steps && behind && (nowait || !signal_pending(current)));
 		nr = twheel_claim(tw, events, want, &claim, &more);
-		told = twheel_tell(tw, events, nr, claim, to, at_once, &fault);
-		done += told;
-		/* Do not retry while a call has its turn: its task may need this CPU. */
-		if (at_once && nr && !told)
+		delivered = twheel_deliver(tw, events, nr, claim, to, nowait, &fault);
+		done += delivered;
+		/* Do not retry while a call holds @exchange: its task may need this CPU. */
+		if (nowait && nr && !delivered)
 			steps = 0;
 		if (fault)
 			ret = -EFAULT;
-		else if (done && (done == room || (nr < want && !more && told == nr)))
+		else if (done && (done == room || (nr < want && !more && delivered == nr)))
 			break;
 		else if (steps && (nr || more || behind))
-			ret = at_once || !signal_pending(current) ? 0 : -ERESTARTSYS;
+			ret = nowait || !signal_pending(current) ? 0 : -ERESTARTSYS;
 		else if (!may_sleep)
 			ret = -EAGAIN;
 		else
-			ret = wait_event_interruptible_exclusive(tw->wait, twheel_readable(tw));
+			ret = wait_event_interruptible_exclusive(tw->wait, twheel_find_event(tw));
 		if (ret)
 			break;
 	}
@@ -244,10 +240,10 @@ TWHEEL_PART ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
  *
  * Return: EPOLLIN and EPOLLRDNORM, or 0.
  */
-TWHEEL_PART __poll_t twheel_poll(struct file *file, poll_table *wait)
+static __poll_t twheel_poll(struct file *file, poll_table *wait)
 {
 	struct twheel *tw = file->private_data;
 
 	poll_wait(file, &tw->wait, wait);
-	return twheel_readable(tw) ? EPOLLIN | EPOLLRDNORM : 0;
+	return twheel_find_event(tw) ? EPOLLIN | EPOLLRDNORM : 0;
 }

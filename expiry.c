@@ -2,22 +2,23 @@
 /*
  * Expiry: softirq turns the wheels that are due, within a budget shared by all users of a CPU.
  *
- * What the budget does not cover is left to the owners: read() and poll() turn their wheel
- * in their own time.  There is no thread: it would compute for one user in the name of another,
- * and close() would have to wait for it.
+ * What the budget does not cover is left to the owners: read() and poll() turn their wheel in
+ * their own time.  A thread would compute for one user in the name of another.
  *
- *	expirer (one for each CPU and clock: a pinned hrtimer, and a queue of lines)
- *	   line (a user's wheels of that clock on that CPU, by when they want to be turned)
- *	      entry (a wheel)
+ *	CPU: tokens, a span
+ *	 +- fresh, visited: users with a due line, by whether they had a visit in this span
+ *	 +- expirer, one for each clock: a pinned hrtimer
+ *	     +- line: a user's wheels of that clock, by when they want to be turned
+ *	         +- entry: a wheel
  *
- * A CPU has WHEEL_STEP tokens for a span of EXPIRY_SPAN.  A timer costs one token, a visit to
- * a wheel EXPIRY_VISIT, a wake-up EXPIRY_WAKE.  A user who had no visit in this span is fresh.
- * Fresh users are visited first, in turn; the others while more than EXPIRY_RESERVE tokens are
- * left.  So a user's number of wheels and clocks delays another user by a few visits only.
- *
- * A span lasts EXPIRY_DUTY times as long as softirq worked in it: at least EXPIRY_SPAN, at most
- * EXPIRY_SPAN_MAX.  So expiry takes an eighth of a CPU, however slow that is, and a pass that the
- * host or an interrupt held up costs other users no more than EXPIRY_SPAN_MAX.
+ * 1. A CPU has WHEEL_STEP tokens for a span of at least EXPIRY_SPAN.  A visit to a wheel costs
+ *    EXPIRY_VISIT tokens, a timer one, a wake-up EXPIRY_WAKE.
+ * 2. Users without a visit in the span come first, one visit each; the others while more than
+ *    EXPIRY_RESERVE tokens are left.  So a user's number of wheels and clocks delays another user
+ *    by a few visits only.
+ * 3. A span lasts EXPIRY_DUTY times as long as softirq worked in it, at most EXPIRY_SPAN_MAX.  So
+ *    expiry takes an eighth of a CPU, however slow that is, and a pass that the host or an
+ *    interrupt held up costs other users no more than EXPIRY_SPAN_MAX.
  *
  * Each clock has an hrtimer of its own, so the hrtimer core handles clocks that are set and
  * suspend.  Users who wait for the next span wait by the monotonic hrtimer.  The hrtimers
@@ -49,8 +50,8 @@
 #define EXPIRY_RESERVE	16U
 
 /* Timers in a visit while other users wait; while the same user has another wheel due. */
-#define EXPIRY_SHARE	16U
-#define EXPIRY_TURN	4U
+#define EXPIRY_PER_USER	16U
+#define EXPIRY_PER_WHEEL	4U
 
 /* A span lasts at least this many times as long as softirq worked in it. */
 #define EXPIRY_DUTY	8U
@@ -173,17 +174,21 @@ static void line_requeue(struct expiry_line *line)
 	timerqueue_add(&e->lines, &line->node);
 }
 
+/* Has the user a due line of another clock? */
+static bool others_due(const struct expiry_share *share, const struct expiry_line *line)
+{
+	for (int i = 0; i < TWHEEL_CLOCKS; i++)
+		if (share->line[i].due && &share->line[i] != line)
+			return true;
+	return false;
+}
+
 /* A line is not due any more.  A user without a due line waits for no visit. */
 static void line_not_due(struct expiry_line *line)
 {
-	struct expiry_share *share = line->share;
-	bool due = false;
-
 	line->due = false;
-	for (int i = 0; i < TWHEEL_CLOCKS; i++)
-		due |= share->line[i].due;
-	if (!due)
-		list_del_init(&share->list);
+	if (!others_due(line->share, line))
+		list_del_init(&line->share->list);
 }
 
 /* The first wheel of a line has changed, or is gone. */
@@ -201,7 +206,7 @@ static void line_changed(struct expiry_line *line)
  *
  * Context: the wheel's lock is held, and softirqs are disabled unless on PREEMPT_RT.
  */
-TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
+static void expiry_dequeue(struct expiry_entry *entry)
 {
 	struct expiry_line *line = entry->line;
 	struct expiry_cpu *c;
@@ -232,8 +237,7 @@ TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry)
  *
  * Context: the wheel's lock is held.
  */
-TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
-			      u64 expires)
+static bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock, u64 expires)
 {
 	lockdep_assert_held(entry->lock);
 	return entry->line && entry->line->expirer->clock == clock && entry->expires <= expires;
@@ -248,8 +252,8 @@ TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_cloc
  *
  * Context: the wheel's lock is held, and softirqs are disabled unless on PREEMPT_RT.
  */
-TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
-			      enum twheel_clock clock, u64 expires)
+static void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
+			 enum twheel_clock clock, u64 expires)
 {
 	struct expiry_line *line = &this_cpu_ptr(user->shares)->line[clock];
 	struct expiry_cpu *c = line->expirer->cpu;
@@ -317,12 +321,12 @@ static struct expiry_share *next_share(struct expiry_cpu *c)
 }
 
 /* The next due line of a user, round robin over the clocks. */
-static struct expiry_line *next_line(struct expiry_share *share)
+static struct expiry_line *rotate_line(struct expiry_share *share)
 {
 	do {
-		share->turn = (share->turn + 1) % TWHEEL_CLOCKS;
-	} while (!share->line[share->turn].due);
-	return &share->line[share->turn];
+		share->clock = (share->clock + 1) % TWHEEL_CLOCKS;
+	} while (!share->line[share->clock].due);
+	return &share->line[share->clock];
 }
 
 /*
@@ -348,26 +352,16 @@ static unsigned int visit(const struct expiry_line *line, struct expiry_entry *e
 	return cost;
 }
 
-/* Has the user a due line of another clock? */
-static bool others_due(const struct expiry_share *share, const struct expiry_line *line)
-{
-	for (int i = 0; i < TWHEEL_CLOCKS; i++)
-		if (share->line[i].due && &share->line[i] != line)
-			return true;
-	return false;
-}
-
 /* How many timers a visit to the first wheel of a line may handle. */
-static unsigned int visit_budget(const struct expiry_cpu *c, struct expiry_line *line,
-				 u64 now)
+static unsigned int visit_budget(const struct expiry_cpu *c, struct expiry_line *line, u64 now)
 {
 	struct timerqueue_node *second = timerqueue_iterate_next(timerqueue_getnext(&line->wheels));
 	/* A user who becomes due late in the span can still use the reserve. */
 	unsigned int left = c->tokens - min(c->tokens, EXPIRY_VISIT + EXPIRY_RESERVE);
-	unsigned int budget = EXPIRY_TURN;
+	unsigned int budget = EXPIRY_PER_WHEEL;
 
 	if ((!second || second->expires > now) && !others_due(line->share, line)) {
-		budget = EXPIRY_SHARE;
+		budget = EXPIRY_PER_USER;
 		if (list_empty(&c->fresh) && list_is_singular(&c->visited))
 			budget = WHEEL_STEP;
 	}
@@ -382,7 +376,7 @@ static void pass(struct expiry_cpu *c)
 
 	lockdep_assert_held(&c->lock);
 	while ((share = next_share(c))) {
-		struct expiry_line *line = next_line(share);
+		struct expiry_line *line = rotate_line(share);
 		struct timerqueue_node *first = timerqueue_getnext(&line->wheels);
 		u64 now = clock_now(line->expirer->clock);
 		unsigned int budget, cost = 1;
@@ -457,7 +451,7 @@ out:
  *
  * Return: shares, for free_percpu() once no wheel of the user is queued; or NULL.  Sleeps.
  */
-TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
+static struct expiry_share __percpu *expiry_shares_alloc(void)
 {
 	/* The percpu allocator ignores __GFP_RETRY_MAYFAIL for its pages, but not __GFP_NORETRY. */
 	struct expiry_share __percpu *shares =
@@ -483,7 +477,7 @@ TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void)
 }
 
 /* Call before the device exists. */
-TWHEEL_PART void expiry_init(void)
+static void expiry_init(void)
 {
 	int cpu;
 
@@ -507,7 +501,7 @@ TWHEEL_PART void expiry_init(void)
 }
 
 /* Call when all wheels are closed.  Sleeps. */
-TWHEEL_PART void expiry_exit(void)
+static void expiry_exit(void)
 {
 	int cpu;
 

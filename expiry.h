@@ -50,7 +50,7 @@ struct expiry_line {
  * struct expiry_share - what one user has to do on one CPU
  * @list: in one of the CPU's lists of users with a line that is due; empty: in none
  * @span: in which of the CPU's spans a wheel of the user was visited last
- * @turn: the clock whose line was visited last
+ * @clock: the one whose line was visited last
  * @line: of each clock
  *
  * All are protected by the CPU's lock.
@@ -58,7 +58,7 @@ struct expiry_line {
 struct expiry_share {
 	struct list_head	list;
 	unsigned long		span;
-	unsigned int		turn;
+	unsigned int		clock;
 	struct expiry_line	line[TWHEEL_CLOCKS];
 };
 
@@ -87,14 +87,13 @@ struct expiry_entry {
 	void			(*free)(struct kref *kref);
 };
 
-TWHEEL_PART void expiry_init(void);
-TWHEEL_PART void expiry_exit(void);
+static void expiry_init(void);
+static void expiry_exit(void);
 
-TWHEEL_PART struct expiry_share __percpu *expiry_shares_alloc(void);
-TWHEEL_PART bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock,
-			      u64 expires);
-TWHEEL_PART void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
-			      enum twheel_clock clock, u64 expires);
-TWHEEL_PART void expiry_dequeue(struct expiry_entry *entry);
+static struct expiry_share __percpu *expiry_shares_alloc(void);
+static bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clock, u64 expires);
+static void expiry_queue(struct expiry_entry *entry, const struct twheel_user *user,
+			 enum twheel_clock clock, u64 expires);
+static void expiry_dequeue(struct expiry_entry *entry);
 
 #endif /* TWHEEL_EXPIRY_H */

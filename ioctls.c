@@ -6,31 +6,22 @@
  * Each step makes progress, except that an arm with TWHEEL_ARM_MOVE of a timer with a word starts
  * over when a store has changed the word meanwhile.
  */
-#include <linux/capability.h>
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "compat/kernel.h"
-
-#include "ioctls.h"
-#include "memory.h"
-#include "turn.h"
+#include "twheel.h"
 
 static_assert(sizeof(struct twheel_event) == 48);
-static_assert(sizeof(struct twheel_features) == 56);
-static_assert(sizeof(struct twheel_setup) == 56);
 static_assert(sizeof(struct twheel_op) == 64);
 static_assert(sizeof(struct twheel_submit) == 32);
 static_assert(sizeof(struct twheel_timer) == 64);
 static_assert(sizeof(struct twheel_list) == 32);
-static_assert(sizeof(struct twheel_stats) == 280);
 
 /* Arm, cancel and submit */
 
-static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now,
-			struct timers_need *need)
+static int twheel_do_op(struct timers *ts, struct twheel_op *op, u64 now, struct timers_need *need)
 {
 	switch (op->opcode) {
 	case TWHEEL_OP_ARM:
@@ -101,14 +92,14 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 	return op->result;
 }
 
-static int twheel_arm(struct twheel *tw, union twheel_arg *arg)
+static int twheel_arm(struct twheel *tw, void *arg)
 {
-	return twheel_single(tw, &arg->op, TWHEEL_OP_ARM);
+	return twheel_single(tw, arg, TWHEEL_OP_ARM);
 }
 
-static int twheel_cancel(struct twheel *tw, union twheel_arg *arg)
+static int twheel_cancel(struct twheel *tw, void *arg)
 {
-	return twheel_single(tw, &arg->op, TWHEEL_OP_CANCEL);
+	return twheel_single(tw, arg, TWHEEL_OP_CANCEL);
 }
 
 /* Of @nr records of @size bytes, how many were copied in full if @left bytes were not? */
@@ -124,7 +115,7 @@ static unsigned int copied_in_full(unsigned int nr, size_t size, size_t left)
  */
 #define RESULT_SIZE	(sizeof(struct twheel_op) - offsetof(struct twheel_op, id))
 
-static bool result_writable(struct twheel_op __user *user, const struct twheel_op *op)
+static bool probe_result(struct twheel_op __user *user, const struct twheel_op *op)
 {
 	return !copy_to_user(&user->id, &op->id, RESULT_SIZE);
 }
@@ -151,7 +142,7 @@ static int copy_ops(struct twheel_op *ops, const void __user *array, unsigned in
 }
 
 /* Copy timers to the caller.  Return how many. */
-static unsigned int tell_timers(void __user *array, const struct twheel_timer *records,
+static unsigned int copy_timers(void __user *array, const struct twheel_timer *records,
 				unsigned int nr, size_t size)
 {
 	unsigned int n = 0;
@@ -165,24 +156,24 @@ static unsigned int tell_timers(void __user *array, const struct twheel_timer *r
 }
 
 /* For how many of the operations can results be written? */
-static unsigned int results_writable(void __user *array, const struct twheel_op *ops,
-				     unsigned int nr, size_t size)
+static unsigned int probe_results(void __user *array, const struct twheel_op *ops,
+				  unsigned int nr, size_t size)
 {
 	unsigned int n = 0;
 
 	/* A copy's worth touches two pages at the most. */
 	static_assert((COPY_MAX - 1) * sizeof(*ops) + RESULT_SIZE <= PAGE_SIZE);
-	if (size == op_size && result_writable(array, ops) &&
-	    result_writable(array + (nr - 1) * size, ops + nr - 1))
+	if (size == op_size && probe_result(array, ops) &&
+	    probe_result(array + (nr - 1) * size, ops + nr - 1))
 		return nr;
-	while (n < nr && result_writable(array + n * size, ops + n))
+	while (n < nr && probe_result(array + n * size, ops + n))
 		n++;
 	return n;
 }
 
 /* Tell the results; returns how many could be. */
-static unsigned int write_results(void __user *array, const struct twheel_op *ops,
-				  unsigned int nr, size_t size)
+static unsigned int write_results(void __user *array, const struct twheel_op *ops, unsigned int nr,
+				  size_t size)
 {
 	unsigned int n = 0;
 
@@ -201,12 +192,12 @@ out:
 	return n;
 }
 
-static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
+static int twheel_submit(struct twheel *tw, void *arg)
 {
-	struct twheel_submit *submit = &arg->submit;
+	struct twheel_submit *submit = arg;
 	void __user *array = u64_to_user_ptr(submit->ops);
 	const size_t size = submit->op_size;
-	unsigned int done, told;
+	unsigned int done, copied;
 	struct twheel_op *ops;
 	int nr;
 
@@ -228,17 +219,17 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 		nr = min_t(u32, submit->nr - submit->done, COPY_MAX);
 		nr = copy_ops(ops, array, nr, size);
 		if (nr > 0)
-			nr = results_writable(array, ops, nr, size) ?: -EFAULT;
+			nr = probe_results(array, ops, nr, size) ?: -EFAULT;
 		if (nr < 0)
 			break;
 		done = twheel_do_ops(tw, ops, nr);
-		told = write_results(array, ops, done, size);
-		for (unsigned int i = 0; i < told; i++)
+		copied = write_results(array, ops, done, size);
+		for (unsigned int i = 0; i < copied; i++)
 			submit->failed += ops[i].result < 0;
-		submit->done += told;
-		array += told * size;
+		submit->done += copied;
+		array += copied * size;
 		cond_resched();
-	} while (told == nr && submit->done < submit->nr && !task_sigpending(current));
+	} while (copied == nr && submit->done < submit->nr && !task_sigpending(current));
 
 	kfree(ops);
 	return submit->done ? 0 : nr < 0 ? nr : -EFAULT;
@@ -246,25 +237,25 @@ static int twheel_submit(struct twheel *tw, union twheel_arg *arg)
 
 /* Get and list */
 
-static int twheel_get(struct twheel *tw, union twheel_arg *arg)
+static int twheel_get(struct twheel *tw, void *arg)
 {
-	int ret;
+	u64 now = twheel_begin(tw);
+	int ret = timers_get(&tw->timers, arg);
 
-	twheel_lock(tw);
-	ret = timers_get(&tw->timers, &arg->timer, twheel_now(tw));
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return ret;
 }
 
-static int twheel_list(struct twheel *tw, union twheel_arg *arg)
+static int twheel_list(struct twheel *tw, void *arg)
 {
-	struct twheel_list *list = &arg->list;
+	struct twheel_list *list = arg;
 	void __user *array = u64_to_user_ptr(list->timers);
 	const size_t size = list->timer_size;
 	struct twheel_timer *records;
-	unsigned int nr, told;
+	unsigned int nr, copied;
 	int ret = 0;
 	bool end;
+	u64 now;
 
 	if (list->flags)
 		return -EOPNOTSUPP;
@@ -278,17 +269,16 @@ static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 	list->done = 0;
 
 	do {
-		twheel_lock(tw);
+		now = twheel_begin(tw);
 		nr = timers_list(&tw->timers, records,
-				 min_t(u32, list->nr - list->done, COPY_MAX),
-				 &list->cursor, twheel_now(tw));
+				 min_t(u32, list->nr - list->done, COPY_MAX), &list->cursor);
 		end = list->cursor == tw->timers.wheel.capacity;
-		twheel_unlock(tw);
-		told = tell_timers(array, records, nr, size);
-		list->done += told;
-		array += told * size;
-		if (told < nr) {
-			list->cursor = records[told].id;
+		twheel_end(tw, now);
+		copied = copy_timers(array, records, nr, size);
+		list->done += copied;
+		array += copied * size;
+		if (copied < nr) {
+			list->cursor = records[copied].id;
 			ret = list->done ? 0 : -EFAULT;
 			break;
 		}
@@ -301,209 +291,18 @@ static int twheel_list(struct twheel *tw, union twheel_arg *arg)
 	return ret;
 }
 
-/* Setup and statistics */
-
-/* What has to be added to the caller's reading of the clock to get the wheel's. */
-static s64 caller_offset(const struct twheel *tw)
-{
-	switch (tw->clock) {
-	case TWHEEL_MONOTONIC:
-	case TWHEEL_BOOTTIME:
-		return tw->offset - timens_offset(clock_ids[tw->clock]);
-	case TWHEEL_REALTIME:
-		break;
-	}
-	return 0;
-}
-
-/* To tell what would be allowed is no use of the capability. */
-static u64 min_tick(void)
-{
-	return ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE) ? 1 : TWHEEL_MIN_TICK;
-}
-
-/* A bit for each clock that a wheel may have. */
-static u32 clocks(void)
-{
-	u32 bits = 0;
-
-	for (int i = 0; i < TWHEEL_CLOCKS; i++)
-		bits |= BIT(clock_ids[i]);
-	return bits;
-}
-
-static int twheel_features(struct twheel *tw, union twheel_arg *arg)
-{
-	arg->features = (struct twheel_features){
-		.abi		 = TWHEEL_ABI,
-		.clocks		 = clocks(),
-		.min_tick	 = min_tick(),
-		.max_capacity	 = TWHEEL_MAX_CAPACITY,
-		.max_levels	 = TWHEEL_MAX_LEVELS,
-		.max_slots	 = TWHEEL_MAX_SLOTS,
-		.max_batch	 = TWHEEL_MAX_BATCH,
-		.max_user_timers = users_max_timers(),
-		.max_user_wheels = users_max_wheels(),
-		.features	 = TWHEEL_FEATURE_WORDS,
-	};
-	return 0;
-}
-
-/**
- * twheel_get_setup() - tell the wheel's shape
- * @tw: the wheel
- * @arg: its @setup is filled in
- *
- * Return: 0.
- */
-TWHEEL_PART int twheel_get_setup(struct twheel *tw, union twheel_arg *arg)
-{
-	const struct timers *ts = &tw->timers;
-
-	twheel_lock(tw);
-	arg->setup = (struct twheel_setup){
-		.flags		= TWHEEL_SETUP_CLOCK | (ts->word ? TWHEEL_SETUP_WORDS : 0),
-		.clock		= clock_ids[tw->clock],
-		.tick		= ts->tick,
-		.levels		= ts->wheel.max_levels,
-		.slots		= 1U << ts->wheel.bits,
-		.capacity	= ts->wheel.capacity,
-		.event_size	= sizeof(struct twheel_event),
-		.words_offset	= ts->word ? WORDS_OFFSET : 0,
-		.now		= twheel_now(tw),
-		.clock_offset	= caller_offset(tw),
-	};
-	twheel_unlock(tw);
-	return 0;
-}
-
-/* Fill in the defaults; refuse what makes no sense. */
-static int setup_check(struct twheel_setup *setup, enum twheel_clock *clock)
-{
-	if (setup->flags & ~(TWHEEL_SETUP_CLOCK | TWHEEL_SETUP_WORDS))
-		return -EOPNOTSUPP;
-	if (setup->event_size && setup->event_size < sizeof(struct twheel_event))
-		return -EINVAL;
-	*clock = TWHEEL_MONOTONIC;
-	if (setup->flags & TWHEEL_SETUP_CLOCK) {
-		for (*clock = 0; clock_ids[*clock] != setup->clock; ++*clock)
-			if (*clock == TWHEEL_CLOCKS - 1)
-				return -EOPNOTSUPP;
-	} else if (setup->clock) {
-		return -EINVAL;
-	}
-	return timers_check_shape(setup);
-}
-
-/* May the caller give a wheel this shape?  Asked only of a wheel that has none yet. */
-static bool setup_allowed(const struct twheel_setup *setup)
-{
-	return (setup->tick >= TWHEEL_MIN_TICK && setup->slots == TWHEEL_DEFAULT_SLOTS &&
-		(!setup->levels || setup->levels == TWHEEL_DEFAULT_LEVELS)) ||
-	       capable(CAP_SYS_RESOURCE);
-}
-
-/**
- * twheel_shape() - make an empty wheel
- * @ts: its timers; none is armed, and nothing allocated
- * @setup: checked, without defaults
- * @clock: the wheel's
- * @now: what it tells, ns
- */
-TWHEEL_PART void twheel_shape(struct timers *ts, const struct twheel_setup *setup,
-			      enum twheel_clock clock, u64 now)
-{
-	timers_setup(ts, setup->capacity, setup->levels, setup->slots, setup->tick, now);
-	ts->settable = clock_settable(clock);
-}
-
-/*
- * Take what the wheel needs from the start, in a copy of it: if something fails, it
- * was never there, whatever other threads did meanwhile.
- */
-static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
-		      enum twheel_clock clock, struct timers *ts)
-{
-	int ret;
-
-	lockdep_assert_held(&tw->grow);
-	twheel_shape(ts, setup, clock, clock_now(clock) + twheel_opener_offset(tw, clock));
-	if (!(setup->flags & TWHEEL_SETUP_WORDS))
-		return 0;
-	ret = memory_set_up(tw, ts, tw->user);
-	if (ret)
-		memory_free(ts, tw->user);
-	return ret;
-}
-
-static int twheel_setup(struct twheel *tw, union twheel_arg *arg)
-{
-	struct twheel_setup *setup = &arg->setup;
-	enum twheel_clock clock;
-	struct timers *ts;
-	int ret;
-
-	ret = setup_check(setup, &clock);
-	if (ret)
-		return ret;
-	ts = kmalloc(sizeof(*ts), GFP_BRIEF);
-	if (!ts)
-		return -ENOMEM;
-	ret = memory_begin(tw);
-	if (ret)
-		goto free;
-	if (tw->used)
-		ret = -EBUSY;
-	else if (!setup_allowed(setup))
-		ret = -EPERM;
-	else
-		ret = setup_take(tw, setup, clock, ts);
-	if (!ret) {
-		tw->used = true;
-		twheel_lock(tw);
-		tw->timers = *ts;
-		wheel_moved(&tw->timers.wheel);
-		tw->clock = clock;
-		tw->offset = twheel_opener_offset(tw, clock);
-		twheel_unlock(tw);
-	}
-	mutex_unlock(&tw->grow);
-free:
-	kfree(ts);
-	return ret ? ret : twheel_get_setup(tw, arg);
-}
-
-/**
- * twheel_stats() - tell what the wheel has done
- * @tw: the wheel
- * @arg: its @stats is filled in
- *
- * Return: 0.
- */
-TWHEEL_PART int twheel_stats(struct twheel *tw, union twheel_arg *arg)
-{
-	const struct timers *ts = &tw->timers;
-
-	twheel_lock(tw);
-	arg->stats = (struct twheel_stats){
-		.pending	= ts->wheel.filed,
-		.expired	= timers_expired(ts),
-		.arms		= ts->arms,
-		.cancels	= ts->cancels,
-		.fired		= ts->fired,
-		.delivered	= ts->delivered,
-		.overruns	= ts->overruns,
-		.interrupts	= tw->interrupts,
-		.memory		= sizeof(*tw) + timers_memory(ts),
-		.next		= timers_bound(ts, twheel_now(tw)),
-		.max_late	= ts->max_late,
-	};
-	memcpy(arg->stats.late, ts->late, sizeof(ts->late));
-	twheel_unlock(tw);
-	return 0;
-}
-
 /* The table of ioctls */
+
+/* The struct of a call, in the kernel. */
+union twheel_arg {
+	struct twheel_features	features;
+	struct twheel_setup	setup;
+	struct twheel_op	op;
+	struct twheel_submit	submit;
+	struct twheel_timer	timer;
+	struct twheel_list	list;
+	struct twheel_stats	stats;
+};
 
 /**
  * struct twheel_ioctl - a call
@@ -516,7 +315,7 @@ struct twheel_ioctl {
 	unsigned int	cmd;
 	unsigned int	min_size;
 	bool		writes;
-	int		(*run)(struct twheel *tw, union twheel_arg *arg);
+	int		(*run)(struct twheel *tw, void *arg);
 };
 
 /* @last: the last field of struct @type when the call was introduced */
@@ -550,7 +349,7 @@ static const struct twheel_ioctl twheel_ioctls[] = {
  *
  * Return: 0 or an errno; uapi/linux/twheel.h says which.  Sleeps.
  */
-TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg)
+static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg)
 {
 	unsigned int nr = _IOC_NR(cmd), user_size = _IOC_SIZE(cmd);
 	struct twheel *tw = file->private_data;
@@ -571,7 +370,7 @@ TWHEEL_PART long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long
 		return -EINVAL;
 	size = min(user_size, _IOC_SIZE(ioctl->cmd));
 
-	/* A call whose results can't be told must change nothing. */
+	/* A call whose results can't be copied must change nothing. */
 	if (_IOC_DIR(cmd) & _IOC_WRITE) {
 		ret = copy_struct_from_user(&arg, _IOC_SIZE(ioctl->cmd), user, user_size);
 		if (ret)

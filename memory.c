@@ -12,7 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "memory.h"
+#include "twheel.h"
 
 /*
  * Make the caller's user the owner of a wheel that is about to be used, whatever user opened it or
@@ -22,6 +22,7 @@ static int take_over(struct twheel *tw)
 {
 	struct twheel_user *user = tw->user;
 	kuid_t uid = user_current();
+	u64 now;
 
 	lockdep_assert_held(&tw->grow);
 	if (user && uid_eq(uid, user->uid))
@@ -29,9 +30,9 @@ static int take_over(struct twheel *tw)
 	user = user_get(uid);
 	if (IS_ERR(user))
 		return PTR_ERR(user);
-	twheel_lock(tw);
+	now = twheel_begin(tw);
 	swap(tw->user, user);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	if (user)
 		user_put(user);
 	return 0;
@@ -45,7 +46,7 @@ static int take_over(struct twheel *tw)
  *
  * Return: 0, or -EINTR, -ENOMEM, -EDQUOT without @grow.  Sleeps.
  */
-TWHEEL_PART int memory_begin(struct twheel *tw)
+static int memory_begin(struct twheel *tw)
 {
 	int ret = mutex_lock_killable(&tw->grow);
 
@@ -71,12 +72,13 @@ static void page_free(void *page)
 static int add_directory(struct twheel *tw, struct wheel *w)
 {
 	void *directory = wheel_directory_alloc(w);
+	u64 now;
 
 	if (!directory)
 		return -ENOMEM;
-	twheel_lock(tw);
+	now = twheel_begin(tw);
 	wheel_add_directory(w, directory);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return 0;
 }
 
@@ -85,25 +87,25 @@ static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *u
 {
 	struct wheel *w = &ts->wheel;
 	void *page;
-	int ret = 0;
+	u64 now;
+	int ret;
 
 	/* Another thread has added it, or a setup came in between: try the arm again. */
 	if (id >= w->capacity || wheel_has(w, id))
 		return 0;
-	if (id >= w->ids)
-		ret = add_directory(tw, w);
-	if (!ret)
-		ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
+	ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
 	if (ret)
 		return ret;
-	page = page_alloc();
+	if (id >= w->ids)
+		ret = add_directory(tw, w);
+	page = ret ? NULL : page_alloc();
 	if (!page) {
 		user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
 		return -ENOMEM;
 	}
-	twheel_lock(tw);
+	now = twheel_begin(tw);
 	wheel_add_chunk(w, id, page);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return 0;
 }
 
@@ -113,6 +115,7 @@ static int add_more(struct twheel *tw, u32 id)
 	struct timers *ts = &tw->timers;
 	struct timer_more **directory = NULL;
 	void *page;
+	u64 now;
 
 	if (id >= ts->wheel.capacity || more_of(ts, id))
 		return 0;
@@ -124,17 +127,18 @@ static int add_more(struct twheel *tw, u32 id)
 		page_free(page);
 		return -ENOMEM;
 	}
-	twheel_lock(tw);
+	now = twheel_begin(tw);
 	if (directory)
 		timers_add_more_directory(ts, directory);
 	timers_add_more(ts, id, page);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return 0;
 }
 
 static int add_level(struct twheel *tw, struct wheel *w)
 {
 	struct wheel_slot *slots;
+	u64 now;
 
 	/* Another thread has added the last one. */
 	if (w->nr_levels == w->max_levels)
@@ -142,15 +146,16 @@ static int add_level(struct twheel *tw, struct wheel *w)
 	slots = wheel_level_alloc(w);
 	if (!slots)
 		return -ENOMEM;
-	twheel_lock(tw);
+	now = twheel_begin(tw);
 	wheel_add_level(w, slots);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return 0;
 }
 
 static int add_blocks(struct twheel *tw, struct wheel *w)
 {
 	void *page;
+	u64 now;
 
 	/* Another thread has added the last one. */
 	if (w->nr_pages == wheel_max_pages(w))
@@ -160,20 +165,20 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 	page = page_alloc();
 	if (!page)
 		return -ENOMEM;
-	twheel_lock(tw);
+	now = twheel_begin(tw);
 	wheel_add_blocks(w, page);
-	twheel_unlock(tw);
+	twheel_end(tw, now);
 	return 0;
 }
 
 /**
- * memory_grow() - give a wheel what an arm has told that it needs
+ * memory_grow() - give a wheel what an arm needs
  * @tw: the wheel
- * @need: what timers_arm() says; told if blocks are scarce
+ * @need: from timers_arm(); @scarce is set if there are none
  *
  * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
  */
-TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
+static int memory_grow(struct twheel *tw, struct timers_need *need)
 {
 	struct timers *ts = &tw->timers;
 	int ret;
@@ -210,8 +215,8 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
 
 /**
  * memory_set_up() - take all the memory that words and their timers will need
- * @tw: the wheel, whose lock is taken each time, as for memory_grow(), though nobody else sees @ts
- * @ts: the timers
+ * @tw: the wheel
+ * @ts: its timers to be, which no other thread sees
  * @user: the wheel's user
  *
  * A deadline is stored without asking for memory, so all of it is taken here: timers, words,
@@ -220,7 +225,7 @@ TWHEEL_PART int memory_grow(struct twheel *tw, struct timers_need *need)
  * Return: 0; -ENOMEM, -EDQUOT, -EINTR: then memory_free() gives back what there is.
  * Sleeps.
  */
-TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user)
+static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user)
 {
 	struct wheel *w = &ts->wheel;
 	int ret = 0;
@@ -233,8 +238,9 @@ TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twhee
 		if (!page)
 			return -ENOMEM;
 		words_add(ts, id, page);
-		for (u32 at = id; !ret && at < id + WORDS_PER_PAGE; at += WHEEL_CHUNK_TIMERS)
-			ret = add_chunk(tw, ts, user, at);
+		for (u32 first = id; !ret && first < id + WORDS_PER_PAGE;
+		     first += WHEEL_CHUNK_TIMERS)
+			ret = add_chunk(tw, ts, user, first);
 		cond_resched();
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -257,7 +263,7 @@ TWHEEL_PART int memory_set_up(struct twheel *tw, struct timers *ts, struct twhee
  *
  * Sleeps.
  */
-TWHEEL_PART void memory_free(struct timers *ts, struct twheel_user *user)
+static void memory_free(struct timers *ts, struct twheel_user *user)
 {
 	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
 	timers_destroy(ts);

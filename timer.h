@@ -8,7 +8,7 @@
  *	where		deadline		state
  *	filed		its next		pending; expired, if its tick has come
  *	due queue	of its event		expired
- *	taken		of what was told	claimed: a read holds it
+ *	taken		of its event		claimed: a read holds it
  *	else		TIMER_NONE		idle
  *	else		TIMER_DELIVERED		delivered
  *
@@ -40,7 +40,7 @@
 /**
  * struct timer_more - what is kept of a timer that has one of these, or a neighbour that has
  * @interval: ns; 0 for a one-shot
- * @count: expirations left; 0: no limit.  When the last of them has been told, the
+ * @count: expirations left; 0: no limit.  When the last of them is delivered, the
  *	interval goes too: the timer is a one-shot until it is armed with another
  * @slack: ticks
  */
@@ -287,7 +287,7 @@ static inline bool tick_passed(const struct timers *ts, u64 deadline, u32 slack)
 	return shifted(ts, expiry_of(ts, deadline, slack)) <= ts->turned;
 }
 
-/* Periods beyond the first that an event with this deadline would tell, if read now. */
+/* Periods beyond the first that an event with this deadline has, if read now. */
 static inline u64 overruns_of(const struct timer_more *more, u64 deadline, u64 now)
 {
 	u64 overruns;
@@ -299,7 +299,7 @@ static inline u64 overruns_of(const struct timer_more *more, u64 deadline, u64 n
 }
 
 /* How many events wait to be read. */
-static inline u32 timers_expired(const struct timers *ts)
+static inline u32 timers_queued(const struct timers *ts)
 {
 	return ts->wheel.queue[0].count;
 }
@@ -325,13 +325,13 @@ static inline u64 timers_next(const struct timers *ts)
 	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
-/* No timer is due before that, ns; 0: none is filed. */
-static inline u64 timers_bound(const struct timers *ts, u64 now)
+/* No timer is due before that, and before @now; ns; 0: none is filed. */
+static inline u64 timers_bound(const struct timers *ts)
 {
 	if (!ts->wheel.filed)
 		return 0;
 	/* Of a slot that is half brought down nothing is known. */
-	return wheel_heavy(&ts->wheel) ? now : max(timers_next(ts), now);
+	return wheel_heavy(&ts->wheel) ? ts->now : max(timers_next(ts), ts->now);
 }
 
 /* States */
@@ -342,7 +342,7 @@ static inline bool timer_has_deadline(const struct timer *t)
 	return t->deadline - 1 < KTIME_MAX;
 }
 
-/* An event has been told: take its periods from the count.  The last ends the interval. */
+/* An event is delivered: take its periods from the count.  The last ends the interval. */
 static inline void timer_count(struct timer_more *more, u64 periods)
 {
 	if (!more->count)
@@ -450,12 +450,12 @@ static inline void timer_due(struct timers *ts, u32 id)
 	ts->fired++;
 }
 
-/* The wheel has found timers that are due, since so many had expired. */
-static inline void timers_found(struct timers *ts, u32 expired)
+/* The wheel has found timers that are due, since @queued events waited. */
+static inline void timers_found(struct timers *ts, u32 queued)
 {
-	if (timers_expired(ts) == expired)
+	if (timers_queued(ts) == queued)
 		return;
-	ts->fired += timers_expired(ts) - expired;
+	ts->fired += timers_queued(ts) - queued;
 	ts->news = true;
 }
 
@@ -497,14 +497,14 @@ static inline bool level_missing(const struct timers *ts, u64 expiry, u64 interv
  */
 static inline int timers_make_room(struct timers *ts, struct timers_need *need)
 {
-	const u32 expired = timers_expired(ts);
+	const u32 queued = timers_queued(ts);
 	struct wheel *w = &ts->wheel;
 
 	need->what = TIMERS_NEED_BLOCKS;
 	if (wheel_stale(w) || (need->scarce && w->entries > w->filed)) {
 		need->what = TIMERS_NEED_RETRY;
 		need->handled += wheel_sift(w, WHEEL_STEP - need->handled);
-		timers_found(ts, expired);
+		timers_found(ts, queued);
 	}
 	return -EAGAIN;
 }

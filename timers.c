@@ -497,7 +497,7 @@ TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct ti
  * Fill in a record; for a timer that is not armed only id, generation and state.  The word is read
  * once, so that all fields are of one moment.  Returns whether the timer is armed.
  */
-static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_timer *record)
+static bool timer_record(const struct timers *ts, u32 id, struct twheel_timer *record)
 {
 	const struct twheel_word *word = word_of(ts, id);
 	const struct timer *t = timer_of(ts, id);
@@ -514,25 +514,25 @@ static bool timer_tell(const struct timers *ts, u32 id, u64 now, struct twheel_t
 		return false;
 	record->cookie = t->cookie;
 	record->deadline = deadline;
-	record->remaining = deadline > now ? deadline - now : 1;
+	record->remaining = deadline > ts->now ? deadline - ts->now : 1;
 	if (!more)
 		return true;
 	record->count = more->count;
 	record->interval = more->interval;
 	record->slack = more->slack * ts->tick;
-	record->overruns = state == TWHEEL_STATE_EXPIRED ? overruns_of(more, deadline, now) : 0;
+	if (state == TWHEEL_STATE_EXPIRED)
+		record->overruns = overruns_of(more, deadline, ts->now);
 	return true;
 }
 
 /**
  * timers_get() - tell about one timer
- * @ts: the timers
+ * @ts: the timers, turned to the time that it is
  * @record: names it; filled
- * @now: ns
  *
  * Return: 0, -ERANGE or -ESTALE.
  */
-TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now)
+TWHEEL_PART int timers_get(const struct timers *ts, struct twheel_timer *record)
 {
 	u32 id = record->id, generation = record->generation;
 
@@ -544,12 +544,38 @@ TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 n
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
 		return -ESTALE;
-	wheel_time(ts, now);
-	timer_tell(ts, id, now, record);
+	timer_record(ts, id, record);
 	return 0;
 }
 
 /* Events */
+
+/**
+ * timers_drop_stale() - drop stale events in front of the due queue
+ * @ts: the timers, turned
+ * @most: how many
+ *
+ * An event is stale if its timer's word holds another deadline.
+ *
+ * Return: how many were dropped.  If fewer than @most, the first event now is not stale, or there
+ * is none.
+ */
+TWHEEL_PART unsigned int timers_drop_stale(struct timers *ts, unsigned int most)
+{
+	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
+	unsigned int dropped;
+
+	for (dropped = 0; dropped < most && due->head != WHEEL_NIL; dropped++) {
+		u32 id = due->head;
+		struct twheel_word *word = word_of(ts, id);
+
+		if (!word || word_deadline(word) == timer_of(ts, id)->deadline)
+			break;
+		wheel_unlink(&ts->wheel, id);
+		word_drop(ts, id, word);
+	}
+	return dropped;
+}
 
 /**
  * timers_claim() - take events from the due queue
@@ -638,7 +664,7 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		if (unlikely(!holds))
 			return i;
 		if (unlikely(i == taken)) {
-			event_drop(ts, event->id);
+			word_drop(ts, event->id, word);
 			return i;
 		}
 		timer_delivered(ts, event, now);
@@ -683,24 +709,22 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 
 /**
  * timers_list() - tell about armed timers in order of their ids
- * @ts: the timers
+ * @ts: the timers, turned to the time that it is
  * @records: where to write
  * @nr: how many at the most
  * @cursor: the id to start from; moved on
- * @now: ns
  *
  * Passes WHEEL_STEP ids at the most, armed or not; the end is when @cursor is the capacity.
  *
  * Return: how many were written.
  */
-TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				     unsigned int nr, u32 *cursor, u64 now)
+TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_timer *records,
+				     unsigned int nr, u32 *cursor)
 {
-	struct wheel *w = &ts->wheel;
+	const struct wheel *w = &ts->wheel;
 	unsigned int n = 0;
 	u32 id = *cursor;
 
-	wheel_time(ts, now);
 	for (unsigned int passed = 0; passed < WHEEL_STEP && n < nr && id < w->capacity; passed++) {
 		id = known_id(ts, id);
 		if (!wheel_has(w, id)) {
@@ -708,7 +732,7 @@ TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *rec
 			continue;
 		}
 		if (wheel_where(timer_of(ts, id)) != WHEEL_TAKEN)
-			n += timer_tell(ts, id, now, &records[n]);
+			n += timer_record(ts, id, &records[n]);
 		id++;
 	}
 	*cursor = min(id, w->capacity);
@@ -740,12 +764,12 @@ TWHEEL_PART void timers_turn(struct timers *ts, u64 now)
  */
 TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget)
 {
-	u32 expired = timers_expired(ts);
+	u32 queued = timers_queued(ts);
 	unsigned int done;
 
 	if (!budget || !ts->wheel.nr_levels)
 		return 0;
 	done = wheel_advance(&ts->wheel, wheel_time(ts, now), budget);
-	timers_found(ts, expired);
+	timers_found(ts, queued);
 	return done;
 }

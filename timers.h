@@ -27,11 +27,12 @@ TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel
 TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			   struct timers_need *need);
 TWHEEL_PART int timers_cancel(struct timers *ts, struct twheel_op *op, struct timers_need *need);
-TWHEEL_PART int timers_get(struct timers *ts, struct twheel_timer *record, u64 now);
+TWHEEL_PART int timers_get(const struct timers *ts, struct twheel_timer *record);
 
 /* Events in one claim. */
 #define TIMERS_CLAIM_MAX	64U
 
+TWHEEL_PART unsigned int timers_drop_stale(struct timers *ts, unsigned int most);
 TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *events,
 				      unsigned int nr, u64 now);
 TWHEEL_PART unsigned int timers_held(const struct timers *ts, const struct twheel_event *events,
@@ -41,8 +42,8 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *events,
 				 unsigned int nr, u32 claim);
 
-TWHEEL_PART unsigned int timers_list(struct timers *ts, struct twheel_timer *records,
-				     unsigned int nr, u32 *cursor, u64 now);
+TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_timer *records,
+				     unsigned int nr, u32 *cursor);
 
 TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
 TWHEEL_PART void timers_turn(struct timers *ts, u64 now);

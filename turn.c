@@ -13,41 +13,52 @@
  */
 #include <linux/poll.h>
 
-#include "turn.h"
+#include "twheel.h"
 
 /* With this many events queued, softirq leaves the wheel to its reader. */
 #define ENOUGH_QUEUED	(16 * WHEEL_STEP)
 
-/**
- * twheel_now() - read the wheel's clock
- * @tw: the wheel, locked
- *
- * Return: the wheel's time, ns.
+/*
+ * Softirq waits for this lock, so a holder handles one step of 64 timers at most, and is not
+ * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay
+ * enabled: local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
  */
-TWHEEL_PART u64 twheel_now(const struct twheel *tw)
+static void twheel_lock(struct twheel *tw)
+	__acquires(&tw->lock)
 {
-	lockdep_assert_held(&tw->lock);
-	return clock_now(tw->clock) + tw->offset;
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		raw_spin_lock(&tw->lock);
+	else
+		raw_spin_lock_bh(&tw->lock);
+	tw->handled = 0;
+}
+
+static void twheel_unlock(struct twheel *tw)
+	__releases(&tw->lock)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		raw_spin_unlock(&tw->lock);
+	else
+		raw_spin_unlock_bh(&tw->lock);
 }
 
 /**
- * twheel_opener_offset() - the offset of a clock in the opener's time namespace
- * @tw: the wheel
- * @clock: the clock
- *
- * Return: ns to add to the host's clock.
+ * twheel_handled() - check that the parts of a hold handle at most a step of timers together
+ * @tw: the wheel, locked
+ * @nr: how many timers this part has handled
  */
-TWHEEL_PART s64 twheel_opener_offset(const struct twheel *tw, enum twheel_clock clock)
+static void twheel_handled(struct twheel *tw, unsigned int nr)
 {
-	switch (clock) {
-	case TWHEEL_MONOTONIC:
-		return tw->offsets.monotonic;
-	case TWHEEL_BOOTTIME:
-		return tw->offsets.boottime;
-	case TWHEEL_REALTIME:
-		break;
-	}
-	return 0;
+	lockdep_assert_held(&tw->lock);
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
+		WARN_ON_ONCE((tw->handled += nr) > WHEEL_STEP);
+}
+
+/* The wheel's time, ns. */
+static u64 twheel_now(const struct twheel *tw)
+{
+	lockdep_assert_held(&tw->lock);
+	return clock_now(tw->clock) + tw->offset[tw->clock];
 }
 
 /* When softirq has to turn the wheel, by the host's @clock; KTIME_MAX: not at all. */
@@ -55,7 +66,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 {
 	u64 next = timers_next(&tw->timers);
 
-	if (timers_expired(&tw->timers) >= ENOUGH_QUEUED)
+	if (timers_queued(&tw->timers) >= ENOUGH_QUEUED)
 		return KTIME_MAX;
 	/* Work that is due now waits by a clock that can't be set. */
 	if (next <= now || timers_heavy(&tw->timers)) {
@@ -64,7 +75,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 	}
 	*clock = tw->clock;
 	/* With an offset of years the difference may lie beyond the last time of all. */
-	return next == KTIME_MAX ? next : min_t(u64, next - tw->offset, KTIME_MAX - 1);
+	return next == KTIME_MAX ? next : min_t(u64, next - tw->offset[tw->clock], KTIME_MAX - 1);
 }
 
 /*
@@ -97,7 +108,7 @@ static bool twheel_take_news(struct twheel *tw)
  * twheel_wake() - wake readers and pollers; an expiry_entry's wake
  * @entry: of the wheel, not locked
  */
-TWHEEL_PART void twheel_wake(struct expiry_entry *entry)
+static void twheel_wake(struct expiry_entry *entry)
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 
@@ -109,9 +120,11 @@ TWHEEL_PART void twheel_wake(struct expiry_entry *entry)
  * twheel_begin() - lock the wheel, and bring its time up to date
  * @tw: the wheel
  *
+ * Changes nothing that a program sees: hands pass empty slots, and no timer expires or moves.
+ *
  * Return: the wheel's time, ns.
  */
-TWHEEL_PART u64 twheel_begin(struct twheel *tw)
+static u64 twheel_begin(struct twheel *tw)
 	__acquires(&tw->lock)
 {
 	u64 now;
@@ -127,7 +140,7 @@ TWHEEL_PART u64 twheel_begin(struct twheel *tw)
  * @tw: the wheel
  * @now: what twheel_begin() returned
  */
-TWHEEL_PART void twheel_end(struct twheel *tw, u64 now)
+static void twheel_end(struct twheel *tw, u64 now)
 	__releases(&tw->lock)
 {
 	bool news = twheel_take_news(tw);
@@ -139,6 +152,17 @@ TWHEEL_PART void twheel_end(struct twheel *tw, u64 now)
 }
 
 /**
+ * twheel_stop() - keep softirq from the wheel for good
+ * @tw: the wheel, which no call uses any more
+ */
+static void twheel_stop(struct twheel *tw)
+{
+	twheel_lock(tw);
+	expiry_dequeue(&tw->entry);
+	twheel_unlock(tw);
+}
+
+/**
  * twheel_turn() - turn the wheel in softirq; an expiry_entry's turn
  * @entry: of the wheel, locked
  * @budget: timers to handle at most
@@ -146,7 +170,7 @@ TWHEEL_PART void twheel_end(struct twheel *tw, u64 now)
  *
  * Return: how many timers were handled.
  */
-TWHEEL_PART unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news)
+static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news)
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
 	u64 now = twheel_now(tw);

@@ -17,15 +17,10 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "compat/kernel.h"
 
-#include "events.h"
-#include "ioctls.h"
-#include "memory.h"
-#include "turn.h"
 #include "twheel.h"
 
 /* The other parts have declared them; what they write down is known here. */
@@ -37,15 +32,15 @@
 static_assert(WORDS_OFFSET % PAGE_SIZE == 0);
 
 /* The page of the wheel's file at an offset in pages, or NULL. */
-static void *twheel_page(struct twheel *tw, unsigned long at)
+static void *twheel_page(struct twheel *tw, unsigned long pgoff)
 {
 	const struct timers *ts = &tw->timers;
 	struct twheel_word **words = READ_ONCE(ts->word);
 
-	at -= WORDS_OFFSET / PAGE_SIZE;
-	if (!words || at >= words_pages(ts))
+	pgoff -= WORDS_OFFSET / PAGE_SIZE;
+	if (!words || pgoff >= words_pages(ts))
 		return NULL;
-	return words[array_index_nospec(at, words_pages(ts))];
+	return words[array_index_nospec(pgoff, words_pages(ts))];
 }
 
 static vm_fault_t twheel_fault(struct vm_fault *vmf)
@@ -62,15 +57,14 @@ static const struct vm_operations_struct twheel_vm_ops = {
 };
 
 /* Does the wheel have these pages of its file? */
-static bool twheel_has_pages(struct twheel *tw, unsigned long at, unsigned long pages)
+static bool twheel_has_pages(struct twheel *tw, unsigned long pgoff, unsigned long pages)
 {
 	const unsigned long first = WORDS_OFFSET / PAGE_SIZE;
-	unsigned long nr;
+	u64 now = twheel_begin(tw);
+	unsigned long nr = tw->timers.word ? words_pages(&tw->timers) : 0;
 
-	twheel_lock(tw);
-	nr = tw->timers.word ? words_pages(&tw->timers) : 0;
-	twheel_unlock(tw);
-	return at >= first && pages <= nr && at - first <= nr - pages;
+	twheel_end(tw, now);
+	return pgoff >= first && pages <= nr && pgoff - first <= nr - pages;
 }
 
 static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
@@ -103,13 +97,6 @@ static void twheel_free(struct kref *kref)
 
 static int twheel_open(struct inode *inode, struct file *file)
 {
-	static const struct twheel_setup defaults = {
-		.clock		= CLOCK_MONOTONIC,
-		.tick		= TWHEEL_DEFAULT_TICK,
-		.levels		= TWHEEL_DEFAULT_LEVELS,
-		.slots		= TWHEEL_DEFAULT_SLOTS,
-		.capacity	= TWHEEL_DEFAULT_CAPACITY,
-	};
 	static atomic64_t opened;
 	struct twheel *tw;
 
@@ -126,12 +113,8 @@ static int twheel_open(struct inode *inode, struct file *file)
 	tw->entry.free = twheel_free;
 	kref_init(&tw->entry.kref);
 	timerqueue_init(&tw->entry.node);
-	tw->offsets.monotonic = timens_offset(CLOCK_MONOTONIC);
-	tw->offsets.boottime = timens_offset(CLOCK_BOOTTIME);
 	tw->number = atomic64_inc_return(&opened);
-	tw->clock = TWHEEL_MONOTONIC;
-	tw->offset = twheel_opener_offset(tw, tw->clock);
-	twheel_shape(&tw->timers, &defaults, tw->clock, clock_now(tw->clock) + tw->offset);
+	setup_defaults(tw);
 	file->private_data = tw;
 	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
@@ -142,9 +125,7 @@ static int twheel_release(struct inode *inode, struct file *file)
 {
 	struct twheel *tw = file->private_data;
 
-	twheel_lock(tw);
-	expiry_dequeue(&tw->entry);
-	twheel_unlock(tw);
+	twheel_stop(tw);
 	if (tw->user) {
 		memory_free(&tw->timers, tw->user);
 		user_put(tw->user);
@@ -152,37 +133,6 @@ static int twheel_release(struct inode *inode, struct file *file)
 	/* One after the other: thousands that are freed together delay others on the CPU. */
 	kref_put(&tw->entry.kref, twheel_free);
 	return 0;
-}
-
-static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
-{
-	struct twheel *tw = file->private_data;
-	union twheel_arg u;
-
-	seq_printf(m, "twheel-number:\t%llu\n", tw->number);
-	twheel_get_setup(tw, &u);
-	seq_printf(m, "twheel-clock:\t%u\n", u.setup.clock);
-	seq_printf(m, "twheel-tick-ns:\t%llu\n", u.setup.tick);
-	seq_printf(m, "twheel-levels:\t%u\n", u.setup.levels);
-	seq_printf(m, "twheel-slots:\t%u\n", u.setup.slots);
-	seq_printf(m, "twheel-capacity:\t%u\n", u.setup.capacity);
-	seq_printf(m, "twheel-now-ns:\t%llu\n", u.setup.now);
-	twheel_stats(tw, &u);
-	seq_printf(m, "twheel-pending:\t%llu\n", u.stats.pending);
-	seq_printf(m, "twheel-expired:\t%llu\n", u.stats.expired);
-	seq_printf(m, "twheel-arms:\t%llu\n", u.stats.arms);
-	seq_printf(m, "twheel-cancels:\t%llu\n", u.stats.cancels);
-	seq_printf(m, "twheel-fired:\t%llu\n", u.stats.fired);
-	seq_printf(m, "twheel-delivered:\t%llu\n", u.stats.delivered);
-	seq_printf(m, "twheel-overruns:\t%llu\n", u.stats.overruns);
-	seq_printf(m, "twheel-interrupts:\t%llu\n", u.stats.interrupts);
-	seq_printf(m, "twheel-memory:\t%llu\n", u.stats.memory);
-	seq_printf(m, "twheel-next-ns:\t%llu\n", u.stats.next);
-	seq_printf(m, "twheel-max-late-ns:\t%llu\n", u.stats.max_late);
-	seq_puts(m, "twheel-late:");
-	for (unsigned int i = 0; i < TWHEEL_LATE_CLASSES; i++)
-		seq_printf(m, "%c%llu", i ? ' ' : '\t', u.stats.late[i]);
-	seq_putc(m, '\n');
 }
 
 static const struct file_operations twheel_fops = {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device's own: what is behind an open /dev/twheel.
+ * The device's own: what is behind an open /dev/twheel, and what its files have for each other.
  */
 #ifndef TWHEEL_H
 #define TWHEEL_H
 
+#include <linux/fs.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -38,9 +40,8 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  * @user: the wheel's user; NULL before the first use; changes under @grow and @lock, until
  *	@used
  * @clock: the wheel's; changes under @grow and @lock, before there are timers
- * @offset: what the wheel's time is ahead of the host's @clock, ns; like @clock
+ * @offset: what the opener's time namespace adds to each clock, ns; constant
  * @number: of this wheel, of all that were opened; constant
- * @offsets: of the clocks that differ in the opener's time namespace; constant
  */
 struct twheel {
 	raw_spinlock_t		lock;		/* fields that name @lock */
@@ -54,44 +55,35 @@ struct twheel {
 	bool			used;
 	struct twheel_user	*user;
 	enum twheel_clock	clock;
-	s64			offset;
+	s64			offset[TWHEEL_CLOCKS];
 	u64			number;
-	struct {
-		s64		monotonic;
-		s64		boottime;
-	} offsets;
 };
 
-/*
- * Softirq waits for this lock, so a holder handles one step of 64 timers at most, and is not
- * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay
- * enabled: local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
- */
-static inline void twheel_lock(struct twheel *tw)
-	__acquires(&tw->lock)
-{
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		raw_spin_lock(&tw->lock);
-	else
-		raw_spin_lock_bh(&tw->lock);
-	tw->handled = 0;
-}
+/* turn.c: all that is done to a wheel is done between twheel_begin() and twheel_end(). */
+static u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
+static void twheel_end(struct twheel *tw, u64 now) __releases(&tw->lock);
+static void twheel_handled(struct twheel *tw, unsigned int nr);
+static void twheel_stop(struct twheel *tw);
+static void twheel_wake(struct expiry_entry *entry);
+static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news);
 
-/* Check that the parts of a hold handle at most a step of timers together. */
-static inline void twheel_handled(struct twheel *tw, unsigned int nr)
-{
-	lockdep_assert_held(&tw->lock);
-	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
-		WARN_ON_ONCE((tw->handled += nr) > WHEEL_STEP);
-}
+/* memory.c: a wheel gets memory, and its user is charged. */
+static int memory_begin(struct twheel *tw);
+static int memory_grow(struct twheel *tw, struct timers_need *need);
+static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_user *user);
+static void memory_free(struct timers *ts, struct twheel_user *user);
 
-static inline void twheel_unlock(struct twheel *tw)
-	__releases(&tw->lock)
-{
-	if (IS_ENABLED(CONFIG_PREEMPT_RT))
-		raw_spin_unlock(&tw->lock);
-	else
-		raw_spin_unlock_bh(&tw->lock);
-}
+/* setup.c, stats.c: ioctls, and what open and fdinfo have in common with them. */
+static void setup_defaults(struct twheel *tw);
+static int twheel_features(struct twheel *tw, void *arg);
+static int twheel_setup(struct twheel *tw, void *arg);
+static int twheel_get_setup(struct twheel *tw, void *arg);
+static int twheel_stats(struct twheel *tw, void *arg);
+
+/* stats.c, events.c, ioctls.c: file operations. */
+static void twheel_show_fdinfo(struct seq_file *m, struct file *file);
+static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to);
+static __poll_t twheel_poll(struct file *file, poll_table *wait);
+static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg);
 
 #endif /* TWHEEL_H */

@@ -31,8 +31,10 @@
 #ifdef TWHEEL_DEVICE
 #include "users.c"
 #include "expiry.c"
-#include "memory.c"
 #include "turn.c"
+#include "memory.c"
+#include "setup.c"
+#include "stats.c"
 #include "events.c"
 #include "ioctls.c"
 #include "twheel.c"

@@ -30,7 +30,7 @@ static DEFINE_RAW_SPINLOCK(users_lock);
 static DEFINE_HASHTABLE(users, 8);
 
 /* Call before the device exists. */
-TWHEEL_PART void users_init(void)
+static void users_init(void)
 {
 	const size_t bytes = sizeof(struct timer) + sizeof(struct timer_more) + 2 * sizeof(u64) +
 			     sizeof(struct twheel_word);
@@ -39,12 +39,12 @@ TWHEEL_PART void users_init(void)
 		max_user_timers = totalram_pages() / 16 * (PAGE_SIZE / bytes);
 }
 
-TWHEEL_PART unsigned int users_max_wheels(void)
+static unsigned int users_max_wheels(void)
 {
 	return READ_ONCE(max_user_wheels);
 }
 
-TWHEEL_PART unsigned long users_max_timers(void)
+static unsigned long users_max_timers(void)
 {
 	return READ_ONCE(max_user_timers);
 }
@@ -58,7 +58,7 @@ TWHEEL_PART unsigned long users_max_timers(void)
  *
  * Return: a uid.
  */
-TWHEEL_PART kuid_t user_current(void)
+static kuid_t user_current(void)
 {
 	kuid_t uid = current_uid();
 
@@ -106,7 +106,7 @@ static struct twheel_user *user_find(kuid_t uid)
  *
  * Return: the user, for user_put(); -EDQUOT, -ENOMEM.  Sleeps.
  */
-TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
+static struct twheel_user *user_get(kuid_t uid)
 {
 	struct twheel_user *user, *spare = NULL;
 
@@ -134,7 +134,7 @@ TWHEEL_PART struct twheel_user *user_get(kuid_t uid)
  * user_put() - a user has one wheel less
  * @user: from user_get(), whose wheel is charged with nothing, and queued nowhere
  */
-TWHEEL_PART void user_put(struct twheel_user *user)
+static void user_put(struct twheel_user *user)
 {
 	bool left;
 
@@ -151,7 +151,7 @@ TWHEEL_PART void user_put(struct twheel_user *user)
  * Charge a user for a chunk of timers: 0 or -EDQUOT.  The chunk that reaches the limit may exceed
  * it, so a limit means the same number of timers with every size of pages.
  */
-TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
+static int user_charge_timers(struct twheel_user *user, unsigned long nr)
 {
 	long charged = atomic_long_read(&user->timers);
 
@@ -163,7 +163,7 @@ TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr)
 	return 0;
 }
 
-TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr)
+static void user_uncharge_timers(struct twheel_user *user, unsigned long nr)
 {
 	atomic_long_sub(nr, &user->timers);
 }

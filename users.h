@@ -33,15 +33,15 @@ struct twheel_user {
 	struct expiry_share __percpu *shares;
 };
 
-TWHEEL_PART void users_init(void);
-TWHEEL_PART unsigned int users_max_wheels(void);
-TWHEEL_PART unsigned long users_max_timers(void);
+static void users_init(void);
+static unsigned int users_max_wheels(void);
+static unsigned long users_max_timers(void);
 
-TWHEEL_PART kuid_t user_current(void);
-TWHEEL_PART struct twheel_user *user_get(kuid_t uid);
-TWHEEL_PART void user_put(struct twheel_user *user);
+static kuid_t user_current(void);
+static struct twheel_user *user_get(kuid_t uid);
+static void user_put(struct twheel_user *user);
 
-TWHEEL_PART int user_charge_timers(struct twheel_user *user, unsigned long nr);
-TWHEEL_PART void user_uncharge_timers(struct twheel_user *user, unsigned long nr);
+static int user_charge_timers(struct twheel_user *user, unsigned long nr);
+static void user_uncharge_timers(struct twheel_user *user, unsigned long nr);
 
 #endif /* TWHEEL_USERS_H */

@@ -2,42 +2,39 @@
 /*
  * A hierarchical timing wheel that cascades, exactly and in bounded steps.
  *
- * Time is cut into ticks.  Level 0 has a slot for each tick, a slot of level
- * L + 1 spans as many ticks as all slots of one turn of level L.  A timer is
- * filed in the lowest level whose ring reaches its tick:
+ * Time is cut into ticks.  Level 0 has a slot for each tick; a slot of the next level spans one
+ * turn of this one.  A timer is filed in the lowest level whose ring reaches its tick.  With 64
+ * slots and ticks of 1 ms:
  *
- *	           hand                              ring of level 1
- *	            v
- *	  | . . . . O a b c d e f g ... |      each slot: 64 ticks by default
- *	           /|
- *	          / |   brought down in steps of at most 64 timers
- *	         v  v
- *	  | . . O 1 2 3 ............... |      level 0, each slot: one tick
+ *	level	a slot spans	the ring reaches
+ *	0	1 ms		127 ms
+ *	1	64 ms		8 s
+ *	2	4.1 s		8.7 min
+ *	3	4.4 min		9.3 h
+ *	4	4.7 h		25 days
+ *	5	12.4 days	4.3 years
+ *	6	2.2 years	279 years; no entry is beyond WHEEL_HORIZON, 8.7 years
  *
- * When a slot's first deadline comes near it is opened: the hand of its level
- * moves onto it, and its timers are filed again, each in a lower level, or go
- * to the due queue.  That is the cascade.
+ * When a slot's first deadline comes near it is opened: the hand of its level moves onto it, and
+ * its timers are filed again in lower levels, or go to the due queue.  That is the cascade.
  *
  * Each level has a hand of its own, and these rules hold between any two calls:
  *
- * R1. The ring of a level holds the slots hand + 1 to hand + 2 * slots - 1,
- *     counted from tick 0, so each place in it stands for one slot at a time.
- * R2. hand(L + 1) <= hand(L) / slots + 1.  So if level L does not reach a tick,
- *     the tick lies past the hand of level L + 1: some level always takes it.
+ * R1. The ring of a level holds the slots hand + 1 to hand + 2 * slots - 1, counted from tick 0,
+ *     so each place in it stands for one slot at a time.
+ * R2. hand(L + 1) <= hand(L) / slots + 1.  So if level L does not reach a tick, the tick lies past
+ *     the hand of level L + 1: some level always takes it.
  * R3. A hand passes no slot that holds timers without opening it.
- * R4. A slot is opened only when all of it lies in the reach of the level
- *     below, because the ring has room for two turns: it can come down
- *     while the level below still turns through the slot before.
+ * R4. A slot is opened only when all of it lies in the reach of the level below.  The ring has room
+ *     for two turns, so it can come down while that level turns through the slot before.
  *
- * A timer that not even the top level reaches waits in its furthest slot and
- * goes round; the wheel does not touch it before its time comes near.  With one
+ * A timer that the top level does not reach waits in its furthest slot and goes round.  With one
  * level that is the hashed wheel with rounds.
  *
- * A slot with no more than a step's worth of timers (a light one) is opened at
- * its first deadline, so a lone timer costs one wake-up and not one per level.  A
- * heavy one is opened early enough to be down by then, and emptied behind
- * whatever else is due, so it delays nobody.  Timers come due in order of
- * their ticks, except those of a heavy slot that was late itself.
+ * A light slot, of at most WHEEL_STEP timers, is opened at its first deadline, so a lone timer
+ * costs one wake-up and not one per level.  A heavy one is opened early enough to be down by then,
+ * and emptied behind whatever else is due, so it delays no other timer.  Timers come due in order
+ * of their ticks, except those of a heavy slot that was late itself.
  *
  * Slots hold entries by value, {id, tick}, in chains of blocks from a pool.  An entry is a
  * timer's own if its tick is the one that the timer is filed by; all others are stale, and are
@@ -1002,10 +999,9 @@ static void sift_slot(struct wheel *w, unsigned int l, u64 number)
 }
 
 /*
- * Where a look was in vain the next one may be, too: sift the slot that has to be opened next, if
- * one step can do that.  Not if this was done at @ahead, and has left a timer for that tick; and
- * only twice as far ahead as the last look lies back, so a timer is looked at three times as often
- * at most.
+ * After an empty look the next one may be empty too: sift the slot that has to be opened next, if
+ * one step can do that.  Stop where a sift has left a timer at @ahead.  Look ahead at most twice as
+ * far as the last look lies back, so that no timer is looked at more than three times as often.
  */
 static bool sift_next(struct wheel *w, u64 *ahead, unsigned int budget)
 {
@@ -1119,7 +1115,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 			end = heavy;
 			continue;
 		}
-		/* What is sifted does not mix with the rest. */
+		/* Keep sifted timers apart from the others. */
 		if (heavy == WHEEL_SIFT)
 			due_append(w, &due, false);
 		done += empty_slot(w, heavy, &due, budget - done);

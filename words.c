@@ -3,19 +3,34 @@
  * The kernel's side of the words: timers that are armed by a store.
  * docs/words.md has the protocol, and why it loses nothing.
  *
- * With a word, a timer's deadline is the daemon's to store.  What timer.h keeps
- * as the deadline is then the promise that stands in @promise, as long as the
- * timer is filed; and of an event, what the daemon's deadline must still be.
- * The kernel never reads @promise, nor what it wrote elsewhere in shared memory.
+ * With a word, a timer's deadline is the daemon's to store.  The deadline in struct timer is then
+ * the promise, as long as the timer is filed; and of an event, what the word must still hold.  The
+ * kernel never reads @promise, nor what it wrote elsewhere in shared memory.
  *
- * The raise rule.  A promise may be lowered at any time.  To raise it, to later
- * or to none, the kernel stores it, has a full barrier, and reads the deadline
- * again, once.  A deadline stored in view of the lower promise is found by that
- * reading; a daemon that stores later sees the raised promise, and calls.
+ * 1. The kernel may lower a promise at any time.  To raise it, to later or to 0, it stores the
+ *    promise, has a full barrier, and reads the deadline again, once: the raise rule.
+ * 2. A daemon arms and shortens by an exchange, and then loads the promise: a deadline before it
+ *    needs a call.  It cancels by a store, and extends by one if the id is one thread's alone.
+ * 3. An event counts only if the read that claimed it swaps the word from the event's deadline to
+ *    0, or to the next period.  The claim is compared first; calls and commits exclude each other.
+ * 4. The event is queued under the hold of the lock that raised the promise, so a program that
+ *    has read it loads a promise from after the raise.
+ *
+ * By 1 and 2 one side sees the other: a deadline stored in view of the lower promise is found by
+ * the second reading; a daemon that stores later sees the raised promise, and calls.
  *
  * Under the wheel's lock words are only read and stored to.  Exchanges are made without it.
  */
 #include "words.h"
+
+/* Raise a promise, and read the deadline again. */
+static u64 word_raise(struct twheel_word *word, u64 promise)
+{
+	WRITE_ONCE(word->promise, promise);
+	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
+	smp_mb();
+	return word_deadline(word);
+}
 
 /* File a timer that is in no queue by a deadline that is due earlier than what is promised. */
 static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
@@ -31,12 +46,8 @@ static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 d
  */
 static void word_wait(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
 {
-	u64 stored;
+	u64 stored = word_raise(word, deadline);
 
-	WRITE_ONCE(word->promise, deadline);
-	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
-	smp_mb();
-	stored = word_deadline(word);
 	word_file(ts, id, word, word_uncovered(stored, deadline) ? stored : deadline);
 }
 
@@ -46,10 +57,7 @@ static void word_due(struct timers *ts, u32 id, struct twheel_word *word)
 	u64 deadline;
 
 	timer_due(ts, id);
-	WRITE_ONCE(word->promise, 0);
-	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
-	smp_mb();
-	deadline = word_deadline(word);
+	deadline = word_raise(word, 0);
 	/* Of a deadline whose event waits already there is nothing more to promise. */
 	if (!deadline || deadline == timer_of(ts, id)->deadline)
 		return;
@@ -68,14 +76,9 @@ TWHEEL_PART void word_resume(struct timers *ts, u32 id, struct twheel_word *word
 		word_due(ts, id, word);
 }
 
-/*
- * A timer is in no queue, and its word may hold another deadline than the one it was last seen
- * with: file the timer by that; or, if it was cancelled, end it.
- */
-static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
+/* A timer is in no queue: file it by what its word holds; or, if it was cancelled, end it. */
+static void word_restart(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
 {
-	u64 deadline = word_deadline(word);
-
 	if (!deadline) {
 		timer_end(ts, id, TIMER_NONE);
 	} else if (deadline <= ts->now && tick_passed(ts, deadline, slack_of(ts, id))) {
@@ -93,10 +96,14 @@ static void word_restart(struct timers *ts, u32 id, struct twheel_word *word)
  */
 TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word)
 {
-	WRITE_ONCE(word->promise, 0);
-	/* Pairs with the daemon's exchange of the deadline before it loads the promise. */
-	smp_mb();
-	word_restart(ts, id, word);
+	word_restart(ts, id, word, word_raise(word, 0));
+}
+
+/* Drop the event of a timer that is in no queue: another deadline is stored. */
+TWHEEL_PART void word_drop(struct timers *ts, u32 id, struct twheel_word *word)
+{
+	trace_twheel_timer_stale(&ts->wheel, id, TWHEEL_STATE_EXPIRED);
+	word_restart(ts, id, word, word_deadline(word));
 }
 
 /* The state of a timer with a word. */
@@ -121,7 +128,7 @@ TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 de
  * they were filed by.  Where a promise is raised, the raise rule is followed, with one
  * barrier for all of them, because that is what it costs most.
  */
-TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch)
+static void words_look(struct wheel *w, struct wheel_batch *batch)
 {
 	struct timers *ts = container_of(w, struct timers, wheel);
 	u64 raised = 0;
@@ -351,37 +358,4 @@ TWHEEL_PART void words_destroy(struct timers *ts)
 TWHEEL_PART size_t words_memory(const struct timers *ts)
 {
 	return ts->word ? words_pages(ts) * (sizeof(*ts->word) + PAGE_SIZE) : 0;
-}
-
-/* Events */
-
-/* Drop the event of a timer that was taken out of the due queue: another deadline is stored. */
-TWHEEL_PART void event_drop(struct timers *ts, u32 id)
-{
-	trace_twheel_timer_stale(&ts->wheel, id, TWHEEL_STATE_EXPIRED);
-	word_restart(ts, id, word_of(ts, id));
-}
-
-/**
- * events_drop_stale() - take events that do not count from the front of the due queue
- * @ts: the timers, turned
- * @most: how many
- *
- * Return: how many it was.  If fewer than @most, an event that counts is at the front now,
- * or there is none.
- */
-TWHEEL_PART unsigned int events_drop_stale(struct timers *ts, unsigned int most)
-{
-	struct wheel_queue *due = wheel_queue(&ts->wheel, WHEEL_DUE);
-	unsigned int dropped;
-
-	for (dropped = 0; dropped < most && due->head != WHEEL_NIL; dropped++) {
-		u32 id = due->head;
-
-		if (event_counts(ts, id))
-			break;
-		wheel_unlink(&ts->wheel, id);
-		event_drop(ts, id);
-	}
-	return dropped;
 }

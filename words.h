@@ -67,20 +67,10 @@ static inline bool word_uncovered(u64 deadline, u64 promise)
 	return deadline - 1 < promise - 1;
 }
 
-/* Does the event of a timer count?  Not if another deadline was stored since. */
-static inline bool event_counts(const struct timers *ts, u32 id)
-{
-	const struct twheel_word *word = word_of(ts, id);
-
-	return !word || word_deadline(word) == timer_of(ts, id)->deadline;
-}
-
-TWHEEL_PART void event_drop(struct timers *ts, u32 id);
-TWHEEL_PART unsigned int events_drop_stale(struct timers *ts, unsigned int most);
-
 TWHEEL_PART enum twheel_state word_state(const struct timers *ts, u32 id, u64 deadline);
 TWHEEL_PART void word_resume(struct timers *ts, u32 id, struct twheel_word *word, u64 now);
 TWHEEL_PART void word_let_go(struct timers *ts, u32 id, struct twheel_word *word);
+TWHEEL_PART void word_drop(struct timers *ts, u32 id, struct twheel_word *word);
 TWHEEL_PART int words_need(const struct timers *ts, const struct twheel_op *op, u32 id,
 			   u64 deadline, struct timers_need *need);
 TWHEEL_PART bool words_exchange(const struct timers *ts, struct timers_need *need);
@@ -88,7 +78,6 @@ TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel
 				    unsigned int nr);
 TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			  struct timers_need *need);
-TWHEEL_PART void words_look(struct wheel *w, struct wheel_batch *batch);
 
 TWHEEL_PART bool words_begin(struct timers *ts);
 TWHEEL_PART void words_add(struct timers *ts, u32 id, struct twheel_word *page);

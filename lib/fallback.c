@@ -4,7 +4,7 @@
  *
  * Nothing runs in the background: each call reads the clock, turns the wheel, and sets the
  * timerfd for the next work.  The timerfd is never read; to set it makes it readable or not.  It
- * is not set where it would only fire too early, which costs one call in vain, nor while it is
+ * is not set where it would only fire too early, which costs one fruitless call, nor while it is
  * readable and there is work.
  *
  * A child after fork() shares the wheel, as it would share the device's.  So the wheel and its
@@ -133,7 +133,7 @@ static u64 next_work(struct fallback *f)
 {
 	struct timers *ts = &f->timers;
 
-	return timers_expired(ts) || timers_heavy(ts) ? 0 : timers_next(ts);
+	return timers_queued(ts) || timers_heavy(ts) ? 0 : timers_next(ts);
 }
 
 /* Set the timerfd if it would miss the next work, and release the lock. */
@@ -335,7 +335,7 @@ static int get(struct fallback *f, struct twheel_timer *timer)
 
 	if (ret)
 		return ret;
-	ret = timers_get(&f->timers, timer, now);
+	ret = timers_get(&f->timers, timer);
 	end(f, now);
 	return ret;
 }
@@ -358,7 +358,7 @@ static int enumerate(struct fallback *f, struct twheel_list *list)
 		if (ret)
 			return list->done ? 0 : ret;
 		nr = timers_list(ts, timers + list->done,
-				 min(list->nr - list->done, WHEEL_STEP), &list->cursor, now);
+				 min(list->nr - list->done, WHEEL_STEP), &list->cursor);
 		list->done += nr;
 		end(f, now);
 	} while (list->done < list->nr && list->cursor < ts->wheel.capacity);
@@ -414,9 +414,9 @@ static u32 take(struct fallback *f, struct twheel_event *events, u32 nr, u64 now
 		struct twheel_event *to = &events[done];
 
 		/* Timers that are armed for now again and again must not hide others. */
-		if (!step || timers_expired(ts) < nr - done)
+		if (!step || timers_queued(ts) < nr - done)
 			timers_advance(ts, now, WHEEL_STEP);
-		dropped = events_drop_stale(ts, WHEEL_STEP);
+		dropped = timers_drop_stale(ts, WHEEL_STEP);
 		claimed = timers_claim(ts, to, min(nr - done, WHEEL_STEP), now);
 		*more = dropped || claimed || timers_behind(ts);
 		if (!*more && !timers_heavy(ts))

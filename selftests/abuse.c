@@ -16,6 +16,8 @@
  * each time; TWHEEL_TIMERS=n, how many all attackers have together; TWHEEL_ATTACK=name,
  * that one only; TWHEEL_COUNTED=1: time is instructions, and nothing has to be allowed
  * for a slow machine.
+ *
+ * Bed: counted
  */
 #include <sys/timerfd.h>
 
@@ -523,7 +525,7 @@ static int sleeper_watch(__u64 ns, struct lateness *l)
 		late[i] = now_ns() - due;
 	}
 	if (!ret) {
-		qsort(late, nr, sizeof(*late), by_lateness);
+		qsort(late, nr, sizeof(*late), compare_u64);
 		*l = (struct lateness){ nr, late[nr / 2], late[nr * 99 / 100], late[nr - 1] };
 	}
 	free(late);
@@ -531,7 +533,7 @@ static int sleeper_watch(__u64 ns, struct lateness *l)
 	return ret;
 }
 
-/* What was seen: how late both victims were, and what else happened meanwhile. */
+/* One observation: the lateness of both victims, and other events meanwhile. */
 struct view {
 	struct lateness late;
 	struct lateness urgent;
@@ -663,7 +665,7 @@ __attribute__((constructor)) static void controls_make(void)
 		abort();
 }
 
-/* Who is compared with many is watched for longer than each of them. */
+/* Watch the control for longer than each attack, because all are compared with it. */
 static int control(struct scene *scene, void (*attack)(struct attacker *a), struct control *c)
 {
 	__u64 ns = scene->ns;
@@ -729,7 +731,7 @@ static void no_worse(struct __test_metadata *_metadata, struct scene *scene,
 		EXPECT_EQ(0, file_value(GROUP "/memory.events", "oom_kill "));
 }
 
-TEST_F_TIMEOUT(abuse, no_worse_than_computing, 900)
+TEST_F_TIMEOUT(abuse, attackers_do_no_more_harm_than_computing, 900)
 {
 	struct scene *scene = &self->scene;
 
@@ -743,7 +745,7 @@ TEST_F_TIMEOUT(abuse, no_worse_than_computing, 900)
 }
 
 /* There is no other user, and who could be harmed has no wheel. */
-TEST_F_TIMEOUT(abuse, no_worse_by_one_user_alone, 900)
+TEST_F_TIMEOUT(abuse, one_attacker_alone_does_no_more_harm_than_computing, 900)
 {
 	if (self->scene.reason)
 		SKIP(return, "%s", self->scene.reason);
@@ -751,7 +753,7 @@ TEST_F_TIMEOUT(abuse, no_worse_by_one_user_alone, 900)
 }
 
 /* It waits for nobody's turn. */
-TEST(close_beside_hogs)
+TEST(a_close_waits_for_no_hog)
 {
 	enum { HOGS = 3, CLOSES = 200, NR = 100 };
 	__u64 start, took = 0, most = 0;
@@ -829,13 +831,13 @@ static int heavy_by_list(const __u64 *deadline, __u64 *late)
 
 static __u64 heavy_p99(const char *what, __u64 *late)
 {
-	qsort(late, HEAVY, sizeof(*late), by_lateness);
+	qsort(late, HEAVY, sizeof(*late), compare_u64);
 	fprintf(stderr, "# %s late p50 %llu p99 %llu max %llu us\n", what,
 		late[HEAVY / 2] / USEC, late[HEAVY * 99 / 100] / USEC, late[HEAVY - 1] / USEC);
 	return late[HEAVY * 99 / 100];
 }
 
-TEST(heavy_slots_beside_hogs)
+TEST(heavy_slots_are_emptied_beside_hogs)
 {
 	enum { FINE = 100 * USEC };
 	struct twheel_setup s = { .tick = FINE, .capacity = HEAVY };
@@ -864,7 +866,7 @@ TEST(heavy_slots_beside_hogs)
 	seen[0] = heavy_by_wheel(fd, late);
 	p99 = heavy_p99("by the wheel", late);
 	/* The same once more. */
-	qsort(deadline, HEAVY, sizeof(*deadline), by_lateness);
+	qsort(deadline, HEAVY, sizeof(*deadline), compare_u64);
 	base = now_ns() + 100 * MSEC - deadline[0];
 	for (i = 0; i < HEAVY; i++)
 		deadline[i] += base;
@@ -903,7 +905,7 @@ static void spin_until(__u64 when)
  * so late that the hrtimer can only be set for after all of these.  Then the soonest is
  * taken away, again and again, each time before the hrtimer fires.
  */
-TEST(soonest_taken_away)
+TEST(a_soonest_timer_taken_away_puts_off_nobody)
 {
 	enum { WHEELS = 200, BEFORE = 4 * USEC, GAP = 6500 };
 	__u64 at, due, first, start, late, most = 0;
@@ -913,7 +915,7 @@ TEST(soonest_taken_away)
 	pid_t user;
 
 	if (getuid())
-		SKIP(return, "needs root to become another user");
+		SKIP(return, NEEDS_ROOT);
 	ASSERT_EQ(0, pin(0));
 	user = fork();
 	ASSERT_LE(0, user);
@@ -1021,7 +1023,7 @@ FIXTURE_TEARDOWN(submits)
 		chmod(DEVICE, self->mode);
 }
 
-TEST_F(submits, put_off_nobody_elses_hrtimer)
+TEST_F(submits, submits_put_off_nobody_elses_hrtimer)
 {
 	enum { TIMES = 100, APART = 3 * MSEC };
 	struct twheel_setup s = {
@@ -1032,7 +1034,7 @@ TEST_F(submits, put_off_nobody_elses_hrtimer)
 	int fd, i;
 
 	if (!self->stop)
-		SKIP(return, "needs root to become another user");
+		SKIP(return, NEEDS_ROOT);
 	fd = wheel_open(O_NONBLOCK);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, set_up(fd, &s));
@@ -1057,7 +1059,7 @@ TEST_F(submits, put_off_nobody_elses_hrtimer)
  * tells when it was found due; and before the reads, a tick later, nobody but softirq
  * finds any.
  */
-TEST(bounded_over_all_wheels)
+TEST(softirq_is_bounded_over_all_wheels)
 {
 	enum { WHEELS = 200, NR = WHEELS * MAX_PASS, SLOW = 200 };
 	__u64 *fired = calloc(NR, sizeof(*fired)), deadline;
@@ -1085,7 +1087,7 @@ TEST(bounded_over_all_wheels)
 			fired[i * MAX_PASS + j] = ev[j].fired;
 		close(fds[i]);
 	}
-	qsort(fired, NR, sizeof(*fired), by_lateness);
+	qsort(fired, NR, sizeof(*fired), compare_u64);
 	for (softirq = 0; softirq < NR && fired[softirq] < deadline + SLOW * MSEC; softirq++)
 		;
 	/* Some of one pass, and some of the next. */

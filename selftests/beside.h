@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "twheel_test.h"
 
@@ -121,6 +122,14 @@ static inline int fd_receive(int from)
 	return fd;
 }
 
+/* Is this a kernel with PREEMPT_RT? */
+static inline bool preempt_rt(void)
+{
+	struct utsname name;
+
+	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
+}
+
 /* Stay on one processor. */
 static inline int pin(int cpu)
 {
@@ -170,13 +179,6 @@ struct lateness {
 #define VICTIM_PERIOD	(2 * MSEC)
 #define VICTIM_AHEAD	16
 
-static inline int by_lateness(const void *a, const void *b)
-{
-	const __u64 *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Be the victim for some time; 0 or a negative errno. */
 static inline int victim_watch(int fd, __u64 ns, struct lateness *l)
 {
@@ -202,7 +204,7 @@ static inline int victim_watch(int fd, __u64 ns, struct lateness *l)
 				     ev.cookie + VICTIM_AHEAD);
 	}
 	if (!ret) {
-		qsort(late, nr, sizeof(*late), by_lateness);
+		qsort(late, nr, sizeof(*late), compare_u64);
 		*l = (struct lateness){ nr, late[nr / 2], late[nr * 99 / 100], late[nr - 1] };
 	}
 	free(late);

@@ -2,6 +2,8 @@
 /*
  * Clocks that jump: the wall clock, set back and forth, and BOOTTIME over a suspend.  Runs in
  * simulated time (vm/run um), where nothing else can be at fault if an event is a nanosecond off.
+ *
+ * Bed: simulated
  */
 #include "simulated.h"
 
@@ -112,7 +114,7 @@ FIXTURE_TEARDOWN(clock)
 
 /* Each test skips for itself: with the harness of 6.1 a setup can't. */
 
-TEST_F(clock, as_exact_as_others)
+TEST_F(clock, a_clock_is_as_exact_as_others)
 {
 	static const __u64 spans[] = {
 		MSEC, MSEC + 1, 64 * MSEC, SEC, 60 * SEC, HOUR, 30 * DAY, YEAR,
@@ -140,7 +142,7 @@ TEST_F(clock, as_exact_as_others)
 }
 
 /* What the jump passes is due at once; what lies beyond, when it comes. */
-TEST_F(clock, forward)
+TEST_F(clock, a_jump_forward_makes_due_what_it_passes)
 {
 	static const __u64 jumps[] = { 2 * SEC, 100 * SEC, DAY, 30 * DAY, 3 * YEAR };
 	struct twheel_event ev[8];
@@ -186,8 +188,8 @@ TEST_F(clock, forward)
 	}
 }
 
-/* What was near is far again: it waits until the clock gets there. */
-TEST_F(clock, backward)
+/* Near deadlines are far again: timers wait until the clock gets there. */
+TEST_F(clock, a_jump_backward_makes_timers_wait_again)
 {
 	static const __u64 jumps[] = { 2 * SEC, 100 * SEC, DAY, 30 * DAY, 3 * YEAR };
 	__u64 at, when, early;
@@ -233,7 +235,7 @@ TEST_F(clock, backward)
 }
 
 /* Nobody calls: the hrtimer's look is what notices. */
-TEST_F(clock, backward_and_nobody_calls)
+TEST_F(clock, a_jump_backward_is_noticed_without_a_call)
 {
 	struct twheel_event ev;
 	__u64 at, when;
@@ -259,8 +261,8 @@ TEST_F(clock, backward_and_nobody_calls)
 	}
 }
 
-/* What has expired stays expired, and the next period waits for the clock. */
-TEST_F(clock, backward_with_events_unread)
+/* An expired timer stays expired, and its next period waits for the clock. */
+TEST_F(clock, a_jump_backward_takes_back_no_event)
 {
 	struct twheel_event ev[4];
 	struct twheel_timer t;
@@ -298,7 +300,7 @@ TEST_F(clock, backward_with_events_unread)
 	EXPECT_EQ(tick_at(at + 4 * SEC, MS_TICK), ev->fired);
 }
 
-TEST_F(clock, forward_over_periods)
+TEST_F(clock, a_jump_forward_counts_the_periods)
 {
 	struct twheel_event ev;
 	struct twheel_timer t;
@@ -325,7 +327,7 @@ TEST_F(clock, forward_over_periods)
 }
 
 /* Jumps of all sizes in both directions while timers come and go. */
-TEST_F(clock, back_and_forth)
+TEST_F(clock, jumps_back_and_forth_lose_nothing)
 {
 	enum { IDS = 200, STEPS = 1500 };
 	static struct {
@@ -367,7 +369,7 @@ TEST_F(clock, back_and_forth)
 			ASSERT_EQ(0, arm_at(self->fd, id, timers[id].deadline, id));
 			arms++;
 		}
-		/* What has come due by now stays so, if the clock is set back. */
+		/* Timers that are due by now stay due if the clock is set back. */
 		now = clock_ns(self->clock);
 		for (j = 0; j < IDS; j++)
 			if (timers[j].latest < now)
@@ -436,7 +438,7 @@ TEST_F(clock, back_and_forth)
 }
 
 /* A jump with very many armed is taken in bounded steps too. */
-TEST_F(clock, bounded)
+TEST_F(clock, a_jump_over_many_timers_is_taken_in_bounded_steps)
 {
 	enum { NR = 200000 };
 	struct twheel_setup setup = {
@@ -482,7 +484,7 @@ TEST_F(clock, bounded)
 }
 
 /* Clocks that a suspend does not move stand still over it. */
-TEST(monotonic_over_a_suspend)
+TEST(monotonic_stands_still_over_a_suspend)
 {
 	__u64 at = now_ns(), boot = clock_ns(CLOCK_BOOTTIME);
 	int fd = wheel_open(O_NONBLOCK);

@@ -7,6 +7,8 @@
  * fault-injection.rst).  What a call that failed has changed, whether the wheel
  * works on, and whether any timer was lost or doubled is looked at each time.
  * Then the same at random, under load.  Leaks are for kmemleak to see.
+ *
+ * Bed: plain, storm
  */
 #include <sys/epoll.h>
 
@@ -706,7 +708,7 @@ FIXTURE_VARIANT_ADD(call, touch_words) { prepare_touch_words, make_touch, done_m
 FIXTURE_SETUP(call)
 {
 	if (getuid())
-		SKIP(return, "needs root to let calls fail");
+		SKIP(return, NEEDS_ROOT);
 	self->s = malloc(sizeof(*self->s));
 	ASSERT_TRUE(!!self->s);
 	self->wheels = file_value(PARAMETERS "max_user_wheels", NULL);
@@ -718,7 +720,7 @@ FIXTURE_SETUP(call)
 	ASSERT_EQ(0, set_up_faults());
 	fail_nth = open("/proc/self/fail-nth", O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, fail_nth);
-	/* Who is counted; what is allowed stays. */
+	/* Wheels count for the real uid; the effective uid keeps its capabilities. */
 	ASSERT_EQ(0, setresuid(USER, 0, 0));
 	/* With the last wheel goes what was counted. */
 	self->other = wheel_used();
@@ -733,7 +735,7 @@ FIXTURE_TEARDOWN(call)
 	write_file(PARAMETERS "max_user_timers", "%lld", self->timers);
 }
 
-TEST_F(call, every_failure)
+TEST_F(call, each_failure_of_a_call_leaves_the_wheel_whole)
 {
 	struct subject *s = self->s;
 	unsigned int n;
@@ -761,7 +763,7 @@ TEST_F(call, every_failure)
 				TH_LOG("%d, and nothing failed", ret);
 			ASSERT_TRUE(ret == -EFAULT || ret == (variant->error ?: -ENOMEM))
 				TH_LOG("point %u: errno %d", n, -ret);
-			/* What can't be told when all is done: see EFAULT in twheel.h. */
+			/* All is done, but the result can't be reported: see EFAULT in twheel.h. */
 			if (!same) {
 				ASSERT_EQ(-EFAULT, ret);
 				ASSERT_TRUE(variant->done(s, ret))
@@ -787,7 +789,7 @@ TEST_F(call, every_failure)
 #define GENERATIONS	8192U	/* of each id */
 #define BATCH		16U
 
-/* What is known of an arming. */
+/* The fate of an arming. */
 enum arming {
 	UNUSED,
 	OPEN,		/* its event must come */
@@ -1015,7 +1017,7 @@ FIXTURE(load) {
 FIXTURE_SETUP(load)
 {
 	if (getuid())
-		SKIP(return, "needs root to let calls fail");
+		SKIP(return, NEEDS_ROOT);
 	self->l = calloc(1, sizeof(*self->l));
 	ASSERT_TRUE(!!self->l);
 	ASSERT_EQ(0, set_up_faults());
@@ -1036,7 +1038,7 @@ FIXTURE_TEARDOWN(load)
 	}
 }
 
-TEST_F(load, all_that_must_come_comes)
+TEST_F(load, all_that_must_come_comes_under_random_failures)
 {
 	void *(*const run[])(void *) = {
 		arm_under_load, arm_under_load, read_under_load, open_under_load,

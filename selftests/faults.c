@@ -2,34 +2,18 @@
 /*
  * Memory that ends in the middle of a call: what was not handed over is not
  * lost, what was not carried out has not happened, and what was done is told.
+ *
+ * Bed: plain, storm, short
  */
 #include <sys/uio.h>
 
-#include "twheel_test.h"
-
 #define CAPACITY	1000U
-
-FIXTURE(wheel) {
-	int fd;
-};
-
-FIXTURE_SETUP(wheel)
-{
-	struct twheel_setup s = { .capacity = CAPACITY };
-
-	self->fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, set_up(self->fd, &s));
-}
-
-FIXTURE_TEARDOWN(wheel)
-{
-	close(self->fd);
-}
+#define WHEEL_CAPACITY	CAPACITY
+#include "wheel_fixture.h"
 
 /* read */
 
-TEST_F(wheel, read_into_nothing_loses_no_event)
+TEST_F(wheel, a_read_into_nothing_loses_no_event)
 {
 	struct twheel_event ev[8];
 	bool seen[5] = {};
@@ -58,7 +42,7 @@ TEST_F(wheel, read_into_nothing_loses_no_event)
 /* Small and large, so that the fault is in the first and in a later portion. */
 static const unsigned int fits[] = { 1, 2, 31, 32, 33, 63, 64, 65, 100, 150 };
 
-TEST_F(wheel, read_across_the_edge_loses_no_event)
+TEST_F(wheel, a_read_across_the_edge_loses_no_event)
 {
 	enum { NR = 200 };
 	struct twheel_event *ev, rest[NR];
@@ -92,7 +76,7 @@ TEST_F(wheel, read_across_the_edge_loses_no_event)
 	}
 }
 
-TEST_F(wheel, read_that_faulted_leaves_events_cancellable)
+TEST_F(wheel, a_read_that_faulted_leaves_events_cancellable)
 {
 	struct twheel_event ev[4];
 
@@ -104,7 +88,7 @@ TEST_F(wheel, read_that_faulted_leaves_events_cancellable)
 	EXPECT_NE(1, ev[1].id);
 }
 
-TEST_F(wheel, read_that_faulted_leaves_periods)
+TEST_F(wheel, a_read_that_faulted_loses_no_period)
 {
 	const __u64 first = now_ns();
 	struct twheel_event ev;
@@ -127,7 +111,7 @@ TEST_F(wheel, read_that_faulted_leaves_periods)
 	EXPECT_EQ(50, sum);
 }
 
-TEST_F(wheel, readv_with_a_bad_part)
+TEST_F(wheel, a_readv_with_a_bad_part_returns_the_events_before_it)
 {
 	struct twheel_event ev[3];
 	struct iovec iov[] = {
@@ -184,7 +168,7 @@ FIXTURE_TEARDOWN(batch)
 	close(self->fd);
 }
 
-TEST_F(batch, arms_of_any_id)
+TEST_F(batch, a_submit_that_faults_uses_up_no_chosen_id)
 {
 	struct twheel_op ops[200], *p;
 	struct twheel_timer t;
@@ -224,7 +208,7 @@ TEST_F(batch, arms_of_any_id)
 	}
 }
 
-TEST_F(batch, moves_and_cancels)
+TEST_F(batch, a_submit_that_faults_has_done_what_it_tells_and_no_more)
 {
 	struct twheel_op ops[200], *p;
 	struct twheel_timer t;
@@ -271,7 +255,7 @@ TEST_F(batch, moves_and_cancels)
 	EXPECT_EQ(0, failed);
 }
 
-TEST_F(batch, first_op)
+TEST_F(batch, a_submit_that_faults_at_once_changes_nothing)
 {
 	struct twheel_op *p, ops[] = {
 		{ .opcode = TWHEEL_OP_CANCEL, .id = 0 },
@@ -296,7 +280,7 @@ TEST_F(batch, first_op)
 
 /* The request itself is where the answer can't be written. */
 
-TEST_F(wheel, submit_with_a_readonly_request)
+TEST_F(wheel, a_submit_with_a_readonly_request_changes_nothing)
 {
 	struct twheel_op ops[2] = {
 		{ .opcode = TWHEEL_OP_CANCEL, .id = 1 },
@@ -317,7 +301,7 @@ TEST_F(wheel, submit_with_a_readonly_request)
 	EXPECT_TRUE(snapshot_holds(self->fd, &before));
 }
 
-TEST_F(wheel, arm_and_cancel_with_a_readonly_request)
+TEST_F(wheel, an_arm_or_cancel_with_a_readonly_request_changes_nothing)
 {
 	struct twheel_op op = { .deadline = ~0ULL, .id = TWHEEL_ID_ANY };
 	struct twheel_op move = { .deadline = ~0ULL, .id = 0 };
@@ -353,7 +337,7 @@ TEST_F(wheel, arm_and_cancel_with_a_readonly_request)
 
 /* list */
 
-TEST_F(wheel, list_across_the_edge)
+TEST_F(wheel, a_list_across_the_edge_goes_on_from_its_cursor)
 {
 	struct twheel_timer *t, rest[10];
 	__u32 cursor = 0, first;
@@ -398,7 +382,7 @@ static void *count_events(void *arg)
  * A read holds an event for a moment and puts it back.  A reader that found nothing in that moment
  * has to be woken.
  */
-TEST_F(wheel, what_was_put_back_wakes_a_reader)
+TEST_F(wheel, an_event_that_a_read_puts_back_wakes_a_reader)
 {
 	enum { ROUNDS = 1500 };
 	struct counter c = { .fd = self->fd };
@@ -421,62 +405,6 @@ TEST_F(wheel, what_was_put_back_wakes_a_reader)
 				TH_LOG("round %d", i);
 	}
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-}
-
-/* Signals */
-
-static void nothing(int sig)
-{
-}
-
-TEST_F(wheel, submit_under_a_storm_of_signals)
-{
-	enum { NR = 200000 };
-	struct twheel_setup s = { .capacity = NR };
-	struct sigaction sa = { .sa_handler = nothing };
-	struct sigevent event = {
-		.sigev_notify = SIGEV_SIGNAL,
-		.sigev_signo = SIGUSR1,
-	};
-	struct itimerspec often = {
-		.it_interval.tv_nsec = MSEC,
-		.it_value.tv_nsec = MSEC,
-	};
-	struct twheel_op *ops = calloc(NR, sizeof(*ops));
-	struct twheel_stats stats;
-	timer_t storm;
-	int fd, i, n, early = 0;
-	__u32 failed;
-
-	fd = wheel_open(0);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, set_up(fd, &s));
-	ASSERT_TRUE(!!ops);
-	for (i = 0; i < NR; i++) {
-		ops[i].opcode = TWHEEL_OP_ARM;
-		ops[i].deadline = ~0ULL;
-		ops[i].id = i % 2 ? TWHEEL_ID_ANY : i / 2;
-	}
-	ASSERT_EQ(0, sigaction(SIGUSR1, &sa, NULL));
-	ASSERT_EQ(0, timer_create(CLOCK_MONOTONIC, &event, &storm));
-	ASSERT_EQ(0, timer_settime(storm, 0, &often, NULL));
-	for (i = 0; i < NR; i += n) {
-		n = submit_once(fd, ops + i, NR - i, &failed);
-		if (n == -EINTR)
-			n = 0;
-		ASSERT_LE(0, n);
-		ASSERT_EQ(0, failed);
-		early += i + n < NR;
-	}
-	ASSERT_EQ(0, timer_delete(storm));
-	/* Each was carried out once, and the signals were let in. */
-	ASSERT_EQ(0, wheel_stats(fd, &stats));
-	EXPECT_EQ(NR, stats.arms);
-	EXPECT_EQ(NR, stats.pending);
-	for (i = 0; i < NR; i++)
-		ASSERT_EQ(0, ops[i].result);
-	EXPECT_LT(0, early);
-	close(fd);
 }
 
 TEST_HARNESS_MAIN

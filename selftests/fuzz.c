@@ -14,6 +14,8 @@
  * happened.  A program that does not end in time has failed, and so has one after
  * whose end a wheel is left.  Kernel complaints are for whoever
  * reads the kernel's log.
+ *
+ * Bed: plain, storm
  */
 #include <getopt.h>
 #include <sched.h>
@@ -124,7 +126,7 @@ static __u64 number(struct run *r)
 	}
 }
 
-/* What is expected mostly, and sometimes anything. */
+/* Mostly the expected value, and sometimes any number. */
 static __u64 mostly(struct run *r, __u64 expected)
 {
 	return one_in(r, 64) ? number(r) : expected;
@@ -1092,7 +1094,7 @@ static bool witness_ends(struct witness *w, struct tally *t)
 	return false;
 }
 
-/* Whoever is left of a program: end it, and wait. */
+/* End the processes that are left of a program, and wait. */
 static bool reap(pid_t group)
 {
 	__u64 limit = now_ns() + NEVER_MS * MSEC;
@@ -1232,7 +1234,7 @@ FIXTURE(programs) {
 FIXTURE_SETUP(programs)
 {
 	if (getuid())
-		SKIP(return, "needs root to set limits");
+		SKIP(return, NEEDS_ROOT);
 	self->tally = new_tally();
 	ASSERT_TRUE(self->tally != MAP_FAILED);
 	ASSERT_EQ(0, world_change(&self->world));
@@ -1244,7 +1246,7 @@ FIXTURE_TEARDOWN(programs)
 		world_restore(&self->world);
 }
 
-TEST_F(programs, harm_nobody)
+TEST_F(programs, random_programs_harm_nobody)
 {
 	const char *what = try_programs(1, 0, 4, 3000, self->tally, false);
 

@@ -4,6 +4,8 @@
  * load, and what each costs in interrupts.  Runs in simulated time (vm/run um),
  * where code takes none: what happens, happens to the nanosecond, and nothing
  * here allows for a slow machine.
+ *
+ * Bed: simulated
  */
 #include "simulated.h"
 
@@ -16,13 +18,6 @@ static bool on_time(__u64 fired, __u64 when, __u64 touched)
 	if (touched + MIN_GAP <= when)
 		return fired == when;
 	return fired >= when && fired <= touched + MIN_GAP;
-}
-
-static int compare_u64(const void *a, const void *b)
-{
-	__u64 x = *(const __u64 *)a, y = *(const __u64 *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* A timer that is due later than in 2^38 ticks is looked at then, and filed again. */
@@ -105,7 +100,7 @@ static const __u64 spans[] = {
 };
 
 /* One after the other, each alone: one interrupt, at the first tick at or after the deadline. */
-TEST_F(shape, a_deadline_to_the_nanosecond)
+TEST_F(shape, one_timer_is_due_to_the_nanosecond)
 {
 	struct twheel_event ev;
 	struct twheel_stats s;
@@ -137,7 +132,7 @@ TEST_F(shape, a_deadline_to_the_nanosecond)
 }
 
 /* Together, over all levels. */
-TEST_F(shape, many_deadlines_to_the_tick)
+TEST_F(shape, many_timers_are_due_to_the_tick)
 {
 	enum { NR = 1000 };
 	__u64 tick = self->setup.tick, touched, last = 0, deadline[NR], when, interrupts, most;
@@ -195,7 +190,7 @@ TEST_F(shape, many_deadlines_to_the_tick)
 }
 
 /* For decades there is the one wheel. */
-TEST(decades)
+TEST(one_wheel_serves_for_decades)
 {
 	static const __u64 years[] = { 1, 4, 5, 9 };
 	int fd = wheel_open(0), i;
@@ -305,7 +300,7 @@ static bool in_time(__u64 fired, __u64 when, __u64 touched, __u64 crowded, __u64
 	return on_time(fired, when, touched);
 }
 
-TEST_F(boundary, together_in_one_wheel)
+TEST_F(boundary, boundaries_are_exact_in_one_wheel)
 {
 	struct twheel_setup setup = { .tick = variant->tick, .slots = variant->slots };
 	__u64 touched, begin;
@@ -338,7 +333,7 @@ TEST_F(boundary, together_in_one_wheel)
 	close(fd);
 }
 
-TEST_F(boundary, each_in_its_own_wheel)
+TEST_F(boundary, boundaries_are_exact_in_a_wheel_each)
 {
 	struct twheel_setup setup = { .tick = variant->tick, .slots = variant->slots };
 	int *fds = calloc(self->nr, sizeof(*fds)), i;
@@ -410,7 +405,7 @@ static __u64 model_soonest(void)
 	return soonest;
 }
 
-TEST(ten_years_of_a_mixed_load)
+TEST(ten_years_of_a_mixed_load_lose_nothing)
 {
 	__u64 begin = now_ns(), end = begin + 10 * YEAR, act, cookie = 0;
 	__u64 events = 0, cancels = 0, moves = 0, arms = 0, asleep = 0, overruns = 0;
@@ -487,7 +482,7 @@ TEST(ten_years_of_a_mixed_load)
 			model_due(m);
 		}
 		if (n > 0) {
-			/* What was due while the reader slept comes in turn. */
+			/* Timers that came due while the reader slept come in turn. */
 			continue;
 		}
 		/* Nothing may be owed now. */
@@ -564,7 +559,7 @@ TEST(ten_years_of_a_mixed_load)
 	EXPECT_EQ(events + s.expired, s.fired);
 	EXPECT_EQ(overruns, s.overruns);
 	EXPECT_LT(50000, events);
-	/* A look in vain is what a move later or a cancel leaves behind. */
+	/* A move later or a cancel leaves an empty look behind. */
 	EXPECT_GE(events + moves + cancels, s.interrupts);
 	for (i = n = 0; i < MODEL_IDS; i++)
 		n += model[i].armed;
@@ -574,13 +569,13 @@ TEST(ten_years_of_a_mixed_load)
 
 /* Tickless */
 
-FIXTURE(wheel) {
+FIXTURE(tickless) {
 	int fd;
 	/* In the middle of a tick. */
 	__u64 start;
 };
 
-FIXTURE_SETUP(wheel)
+FIXTURE_SETUP(tickless)
 {
 	self->fd = wheel_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
@@ -588,7 +583,7 @@ FIXTURE_SETUP(wheel)
 	sleep_until(self->start);
 }
 
-FIXTURE_TEARDOWN(wheel)
+FIXTURE_TEARDOWN(tickless)
 {
 	close(self->fd);
 }
@@ -610,7 +605,7 @@ static int read_all(int fd)
 	return n == -EAGAIN ? sum : n;
 }
 
-TEST_F(wheel, tickless_idle)
+TEST_F(tickless, an_idle_wheel_takes_one_look_at_most)
 {
 	int i;
 
@@ -631,7 +626,7 @@ TEST_F(wheel, tickless_idle)
 	EXPECT_INTERRUPTS(0);
 }
 
-TEST_F(wheel, tickless_sparse)
+TEST_F(tickless, sparse_timers_take_an_interrupt_each)
 {
 	enum { NR = 1000 };
 	static __u64 deadline[NR];
@@ -654,7 +649,7 @@ TEST_F(wheel, tickless_sparse)
 	}
 }
 
-TEST_F(wheel, tickless_one_after_the_other)
+TEST_F(tickless, timers_armed_one_by_one_take_an_interrupt_each)
 {
 	int i;
 
@@ -667,7 +662,7 @@ TEST_F(wheel, tickless_one_after_the_other)
 	}
 }
 
-TEST_F(wheel, tickless_moved_later)
+TEST_F(tickless, a_timer_moved_later_takes_a_look_and_an_interrupt)
 {
 	__u64 at = self->start;
 
@@ -693,7 +688,7 @@ TEST_F(wheel, tickless_moved_later)
 	EXPECT_INTERRUPTS(3);
 }
 
-TEST_F(wheel, tickless_moved_earlier)
+TEST_F(tickless, a_timer_moved_earlier_takes_one_interrupt)
 {
 	__u64 at = self->start;
 
@@ -707,7 +702,7 @@ TEST_F(wheel, tickless_moved_earlier)
 	EXPECT_INTERRUPTS(1);
 }
 
-TEST_F(wheel, tickless_refreshed)
+TEST_F(tickless, a_refreshed_timeout_takes_a_look_for_each_timeout)
 {
 	static const __u64 timeouts[] = { 2 * SEC, 60 * SEC, 300 * SEC, HOUR };
 	__u64 looks = 0, fires = 0;
@@ -743,7 +738,7 @@ TEST_F(wheel, tickless_refreshed)
 	EXPECT_LE(4 * 19, looks);
 }
 
-TEST_F(wheel, tickless_cancelled)
+TEST_F(tickless, a_cancelled_timer_takes_one_look_at_most)
 {
 	__u64 at = self->start;
 
@@ -769,7 +764,7 @@ TEST_F(wheel, tickless_cancelled)
 	EXPECT_EQ(1, read_all(self->fd));
 }
 
-TEST_F(wheel, tickless_a_hundred_cancelled)
+TEST_F(tickless, a_hundred_cancelled_timers_take_few_looks)
 {
 	__u64 at = self->start;
 	int i;
@@ -785,7 +780,7 @@ TEST_F(wheel, tickless_a_hundred_cancelled)
 	EXPECT_EQ(1, read_all(self->fd));
 }
 
-TEST_F(wheel, tickless_requests)
+TEST_F(tickless, requests_answered_in_time_take_no_interrupt)
 {
 	static const __u64 timeouts[] = { 30 * MSEC, SEC, 60 * SEC, HOUR, 30 * DAY };
 	int i, j;
@@ -806,7 +801,7 @@ TEST_F(wheel, tickless_requests)
 	EXPECT_INTERRUPTS(1);
 }
 
-TEST_F(wheel, tickless_shared)
+TEST_F(tickless, timers_of_one_tick_share_an_interrupt)
 {
 	__u64 at = tick_at(self->start + 30 * DAY, MS_TICK);
 	int i;
@@ -832,7 +827,7 @@ TEST_F(wheel, tickless_shared)
 	EXPECT_EQ(ALONE, read_all(self->fd));
 }
 
-TEST_F(wheel, tickless_periods)
+TEST_F(tickless, periods_take_an_interrupt_for_each_read)
 {
 	__u64 at = self->start;
 	int i;
@@ -849,7 +844,7 @@ TEST_F(wheel, tickless_periods)
 	EXPECT_EQ(1, read_all(self->fd));
 }
 
-TEST_F(wheel, tickless_crowd)
+TEST_F(tickless, a_crowd_takes_an_interrupt_more_than_its_ticks)
 {
 	int i;
 
@@ -862,7 +857,7 @@ TEST_F(wheel, tickless_crowd)
 	EXPECT_EQ(MAX_PASS, read_all(self->fd));
 }
 
-TEST_F(wheel, tickless_heavy)
+TEST_F(tickless, a_heavy_slot_takes_an_interrupt_for_each_step)
 {
 	int i;
 
@@ -881,7 +876,7 @@ TEST_F(wheel, tickless_heavy)
 /* In order */
 
 /* An event that nobody reads does not keep softirq from that: the first of the slot is on time. */
-TEST(heavy_beside_an_unread_event)
+TEST(a_heavy_slot_is_on_time_beside_an_unread_event)
 {
 	enum { FIRST = 20000 };
 	const __u64 tick = 10 * MS_TICK;
@@ -905,7 +900,7 @@ TEST(heavy_beside_an_unread_event)
 	close(fd);
 }
 
-TEST_F(wheel, in_order_of_ticks_from_heavy_slots)
+TEST_F(tickless, events_come_in_order_of_ticks_from_heavy_slots)
 {
 	enum { NR = 1000 };
 	__u64 base = self->start + DAY, last = 0, when;
@@ -970,7 +965,7 @@ FIXTURE_TEARDOWN(million)
 	close(self->fd);
 }
 
-TEST_F(million, bounded_cascade)
+TEST_F(million, a_cascade_of_a_million_delays_others_by_bounded_steps)
 {
 	enum { NR = 1000000, OTHERS = 4000 };
 	struct twheel_setup setup = { .capacity = NR + OTHERS };
@@ -1076,7 +1071,7 @@ static __u64 rounds(int wheels, int timers)
 	return ns;
 }
 
-TEST_F(thousand, bounded_over_wheels)
+TEST_F(thousand, a_thousand_wheels_share_the_bound_of_one)
 {
 	int nr = ARRAY_SIZE(self->fds), i, n, all = nr * variant->timers;
 	__u64 when = tick_at(now_ns() + DAY, MS_TICK), worst = rounds(nr, variant->timers);
@@ -1114,7 +1109,7 @@ TEST_F(thousand, bounded_over_wheels)
 }
 
 /* Somebody who waits for one of them waits for a turn of the others, and no more. */
-TEST_F(thousand, bounded_readers_of_one)
+TEST_F(thousand, a_reader_waits_for_one_turn_of_a_thousand_wheels)
 {
 	__u64 when = tick_at(now_ns() + DAY, MS_TICK);
 	int nr = ARRAY_SIZE(self->fds), i;

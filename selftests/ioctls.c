@@ -4,6 +4,8 @@
  *
  * Each bad request has one error in it and is valid otherwise, so that nothing
  * else can explain the errno; after it the wheel must be as it was before.
+ *
+ * Bed: plain, storm, short
  */
 #include <assert.h>
 
@@ -54,12 +56,12 @@ enum {
 
 #define CAPACITY	300U
 
-FIXTURE(wheel) {
+FIXTURE(used) {
 	int fd;
 	struct snapshot before;
 };
 
-FIXTURE_SETUP(wheel)
+FIXTURE_SETUP(used)
 {
 	struct twheel_setup s = { .capacity = CAPACITY };
 	struct twheel_event ev;
@@ -77,7 +79,7 @@ FIXTURE_SETUP(wheel)
 	ASSERT_EQ(3, self->before.nr);
 }
 
-FIXTURE_TEARDOWN(wheel)
+FIXTURE_TEARDOWN(used)
 {
 	close(self->fd);
 }
@@ -153,7 +155,7 @@ TEST_F(fresh, features_tell_the_limits)
 
 /* SETUP and GET_SETUP */
 
-TEST_F(fresh, setup_defaults)
+TEST_F(fresh, setup_of_nothing_gives_the_defaults)
 {
 	struct twheel_setup s = {}, again;
 
@@ -211,7 +213,7 @@ TEST_F(fresh, setup_tells_what_it_made_of_it)
 	EXPECT_EQ(-ERANGE, arm_in(self->fd, 1000, HOUR, 0));
 }
 
-TEST_F(fresh, setup_extremes)
+TEST_F(fresh, setup_takes_the_extremes)
 {
 	static const struct twheel_setup extremes[] = {
 		{ .tick = SEC },
@@ -248,7 +250,7 @@ TEST_F(fresh, setup_extremes)
 	}
 }
 
-TEST_F(fresh, setup_refuses)
+TEST_F(fresh, setup_refuses_what_is_wrong)
 {
 	static const struct {
 		const char *what;
@@ -288,7 +290,7 @@ TEST_F(fresh, setup_refuses)
 	EXPECT_EQ(0, set_up(self->fd, &s));
 }
 
-TEST_F(fresh, setup_only_once)
+TEST_F(fresh, setup_works_once)
 {
 	struct twheel_setup s = { .capacity = 100 };
 
@@ -299,7 +301,7 @@ TEST_F(fresh, setup_only_once)
 	EXPECT_EQ(100, s.capacity);
 }
 
-TEST_F(fresh, setup_not_after_an_arm)
+TEST_F(fresh, setup_is_refused_after_an_arm)
 {
 	struct twheel_setup s = { .capacity = 100 };
 	struct twheel_timer t;
@@ -317,7 +319,7 @@ TEST_F(fresh, setup_not_after_an_arm)
 
 /* ARM */
 
-TEST_F(wheel, arm_reports)
+TEST_F(used, arm_tells_id_generation_and_state)
 {
 	struct twheel_op op = {
 		.flags = TWHEEL_ARM_RELATIVE,
@@ -373,7 +375,7 @@ TEST_F(wheel, arm_reports)
 	EXPECT_EQ(9, t.count);
 }
 
-TEST_F(wheel, arm_tells_each_state)
+TEST_F(used, arm_tells_each_state)
 {
 	static const int found[][2] = {
 		{ FREE, TWHEEL_STATE_IDLE },
@@ -405,7 +407,7 @@ TEST_F(wheel, arm_tells_each_state)
 }
 
 /* What an arm has said stays with the timer, whatever becomes of that arming. */
-TEST_F(wheel, arm_keeps_what_was_said)
+TEST_F(used, arm_keeps_what_was_said)
 {
 	struct twheel_op op = {
 		.flags = TWHEEL_ARM_RELATIVE,
@@ -438,7 +440,7 @@ TEST_F(wheel, arm_keeps_what_was_said)
 	}
 }
 
-TEST_F(wheel, arm_only_if_new_or_armed)
+TEST_F(used, arm_only_if_new_or_armed)
 {
 	static const struct {
 		__u32 id, flags;
@@ -477,7 +479,7 @@ TEST_F(wheel, arm_only_if_new_or_armed)
 	}
 }
 
-TEST_F(wheel, arm_with_a_generation)
+TEST_F(used, arm_with_a_generation_needs_that_one)
 {
 	struct twheel_op op = {
 		.flags = TWHEEL_ARM_RELATIVE,
@@ -506,7 +508,7 @@ TEST_F(wheel, arm_with_a_generation)
 	EXPECT_EQ(-ESTALE, wheel_arm(self->fd, &op));
 }
 
-TEST_F(wheel, arm_at_zero_is_never)
+TEST_F(used, an_arm_at_zero_is_never_due)
 {
 	struct twheel_event ev;
 	struct twheel_op op;
@@ -533,7 +535,35 @@ TEST_F(wheel, arm_at_zero_is_never)
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, FREE));
 }
 
-TEST_F(wheel, arm_beyond_time_is_never_due)
+TEST(deadlines_and_periods_saturate)
+{
+	const __u64 end = ~0ULL >> 1;
+	int fd = wheel_open(O_NONBLOCK);
+	struct twheel_event ev = {};
+	struct twheel_timer t;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, arm_at(fd, 1, ~0ULL, 0));
+	ASSERT_EQ(0, wheel_get(fd, 1, &t));
+	EXPECT_EQ(end, t.deadline);
+	EXPECT_EQ(-ERANGE, arm_in(fd, 2, end + 1, 0));
+	ASSERT_EQ(0, arm_in(fd, 2, end, 0));
+	ASSERT_EQ(0, wheel_get(fd, 2, &t));
+	EXPECT_EQ(end, t.deadline);
+	/* The first period ends now, the second never. */
+	ASSERT_EQ(0, arm_every(fd, 3, 1, end, 0));
+	ASSERT_EQ(1, collect(fd, &ev, 1));
+	EXPECT_EQ(3, ev.id);
+	EXPECT_EQ(0, ev.flags);
+	ASSERT_EQ(0, wheel_get(fd, 3, &t));
+	EXPECT_EQ(TWHEEL_STATE_PENDING, t.state);
+	EXPECT_EQ(end, t.deadline);
+	EXPECT_EQ(-ERANGE, arm_every(fd, 4, 1, end + 1, 0));
+	EXPECT_EQ(-EAGAIN, wheel_read(fd, &ev, 1));
+	close(fd);
+}
+
+TEST_F(used, an_arm_beyond_time_is_never_due)
 {
 	static const struct {
 		__u32 flags;
@@ -577,7 +607,7 @@ TEST_F(wheel, arm_beyond_time_is_never_due)
 	EXPECT_EQ(2, stats.expired);
 }
 
-TEST_F(wheel, arm_refuses)
+TEST_F(used, arm_refuses_what_is_wrong)
 {
 	static const struct {
 		const char *what;
@@ -644,7 +674,7 @@ TEST_F(wheel, arm_refuses)
 }
 
 /* The wall clock may be set, so a duration by it has no meaning. */
-TEST_F(fresh, arm_relative_by_the_wall_clock)
+TEST_F(fresh, a_relative_arm_by_the_wall_clock_is_refused)
 {
 	struct twheel_setup s = { .flags = TWHEEL_SETUP_CLOCK, .clock = CLOCK_REALTIME };
 
@@ -653,7 +683,7 @@ TEST_F(fresh, arm_relative_by_the_wall_clock)
 	EXPECT_EQ(0, arm_at(self->fd, FREE, clock_ns(CLOCK_REALTIME) + HOUR, 0));
 }
 
-TEST_F(wheel, arm_any_comes_from_the_top)
+TEST_F(used, the_kernel_chooses_ids_from_the_top)
 {
 	struct twheel_op op;
 	struct twheel_event ev[2];
@@ -712,7 +742,56 @@ TEST_F(wheel, arm_any_comes_from_the_top)
 
 /* CANCEL */
 
-TEST_F(wheel, cancel_tells_what_it_found)
+/* Ids: some are cancelled, others come due, and the kernel chooses none that is armed. */
+TEST(the_kernel_chooses_no_id_that_is_armed)
+{
+	enum { NR_IDS = 512 };
+	struct twheel_setup setup = { .capacity = NR_IDS };
+	__u32 seed = 1, id, nr = 0, fired = 0, cancelled = 0;
+	struct twheel_event ev[NR_IDS];
+	int fd = wheel_open(O_NONBLOCK), n;
+	bool armed[NR_IDS] = {};
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, set_up(fd, &setup));
+	for (int i = 0; i < 20000; i++) {
+		struct twheel_op op = { .id = TWHEEL_ID_ANY };
+
+		if (nr == NR_IDS) {
+			/* All that are due are read; of the others a quarter are cancelled. */
+			n = wheel_read(fd, ev, NR_IDS);
+			for (int k = 0; k < n; k++) {
+				ASSERT_TRUE(armed[ev[k].id]);
+				armed[ev[k].id] = false;
+				nr--;
+				fired++;
+			}
+			for (id = next_random(&seed) % 4; id < NR_IDS; id += 4) {
+				if (!armed[id])
+					continue;
+				ASSERT_LE(0, wheel_cancel(fd, id));
+				armed[id] = false;
+				nr--;
+				cancelled++;
+			}
+			continue;
+		}
+		op.deadline = now_ns() + (next_random(&seed) % 4 ? HOUR :
+					  next_random(&seed) % (2 * MSEC));
+		ASSERT_EQ(0, wheel_arm(fd, &op))
+			TH_LOG("arm %d, %u armed, %u fired, %u cancelled", i, nr, fired, cancelled);
+		ASSERT_GT(NR_IDS, op.id);
+		ASSERT_FALSE(armed[op.id])
+			TH_LOG("arm %d: id %u", i, op.id);
+		armed[op.id] = true;
+		nr++;
+	}
+	EXPECT_LT(0, fired);
+	EXPECT_LT(0, cancelled);
+	close(fd);
+}
+
+TEST_F(used, cancel_tells_what_it_found)
 {
 	struct twheel_event ev;
 	struct twheel_op op;
@@ -738,14 +817,14 @@ TEST_F(wheel, cancel_tells_what_it_found)
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_cancel(self->fd, CAPACITY - 1));
 }
 
-TEST_F(wheel, cancel_of_what_is_not_armed_changes_nothing)
+TEST_F(used, cancel_of_what_is_not_armed_changes_nothing)
 {
 	EXPECT_EQ(TWHEEL_STATE_DELIVERED, wheel_cancel(self->fd, DELIVERED));
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_cancel(self->fd, FREE));
 	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
 }
 
-TEST_F(wheel, cancel_refuses)
+TEST_F(used, cancel_refuses_what_is_wrong)
 {
 	static const struct {
 		const char *what;
@@ -794,7 +873,7 @@ TEST_F(wheel, cancel_refuses)
 
 /* GET */
 
-TEST_F(wheel, get_tells_all)
+TEST_F(used, get_tells_all)
 {
 	struct twheel_timer t;
 
@@ -826,7 +905,7 @@ TEST_F(wheel, get_tells_all)
 	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
 }
 
-TEST_F(wheel, get_refuses)
+TEST_F(used, get_refuses_what_is_wrong)
 {
 	struct twheel_timer t = { .id = CAPACITY };
 
@@ -849,7 +928,7 @@ TEST_F(wheel, get_refuses)
 
 /* SUBMIT */
 
-TEST_F(wheel, submit_in_order_and_past_failures)
+TEST_F(used, submit_works_in_order_and_past_failures)
 {
 	struct twheel_op ops[] = {
 		{ .opcode = TWHEEL_OP_ARM, .deadline = ~0ULL, .cookie = 1, .id = FREE },
@@ -896,7 +975,7 @@ TEST_F(wheel, submit_in_order_and_past_failures)
 }
 
 /* An operation that fails says why, and nothing of a timer. */
-TEST_F(wheel, submit_tells_nothing_of_what_fails)
+TEST_F(used, submit_tells_nothing_of_what_fails)
 {
 	const __u32 stale = self->before.timers[0].generation + 1;
 	const struct {
@@ -936,7 +1015,7 @@ TEST_F(wheel, submit_tells_nothing_of_what_fails)
 	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
 }
 
-TEST_F(wheel, submit_of_nothing)
+TEST_F(used, submit_of_nothing_does_nothing)
 {
 	struct twheel_submit s = {
 		.op_size = sizeof(struct twheel_op),
@@ -950,7 +1029,7 @@ TEST_F(wheel, submit_of_nothing)
 	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
 }
 
-TEST_F(wheel, submit_refuses)
+TEST_F(used, submit_refuses_what_is_wrong)
 {
 	struct twheel_op ops[2] = {
 		{ .opcode = TWHEEL_OP_CANCEL, .id = PENDING },
@@ -1005,7 +1084,7 @@ TEST_F(wheel, submit_refuses)
 /* Records of a later ABI: longer by as much, which has to be 0 here. */
 #define LONGER		(sizeof(struct twheel_op) + 16)
 
-TEST_F(wheel, submit_of_longer_records)
+TEST_F(used, submit_takes_longer_records)
 {
 	char array[3][LONGER] __attribute__((aligned(8))) = {};
 	struct twheel_submit s = {
@@ -1036,7 +1115,7 @@ TEST_F(wheel, submit_of_longer_records)
 
 /* LIST */
 
-TEST_F(wheel, list_in_order_from_a_cursor)
+TEST_F(used, list_tells_in_order_from_a_cursor)
 {
 	struct twheel_timer t[8];
 	__u32 cursor = 0, i;
@@ -1065,7 +1144,7 @@ TEST_F(wheel, list_in_order_from_a_cursor)
 	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
 }
 
-TEST_F(wheel, list_of_longer_records)
+TEST_F(used, list_fills_longer_records)
 {
 	char array[4][LONGER] __attribute__((aligned(8)));
 	struct twheel_list l = {
@@ -1082,7 +1161,7 @@ TEST_F(wheel, list_of_longer_records)
 	}
 }
 
-TEST_F(wheel, list_refuses)
+TEST_F(used, list_refuses_what_is_wrong)
 {
 	struct twheel_timer t[2];
 	const struct twheel_list good = {
@@ -1269,7 +1348,7 @@ TEST_F(fresh, list_and_cancel_drain_a_wheel)
 
 /* STATS */
 
-TEST_F(fresh, stats_count)
+TEST_F(fresh, stats_count_what_was_done)
 {
 	struct twheel_stats s;
 	struct twheel_event ev[4];
@@ -1376,7 +1455,7 @@ TEST_F(fresh, next_is_no_later_than_the_first)
 	EXPECT_LT(0, s.interrupts);
 }
 
-/* What holds for all of them */
+/* All calls */
 
 /* Larger than all structs, in u64. */
 #define BUFFER	128
@@ -1432,7 +1511,7 @@ static void make_good(unsigned long cmd, void *buffer, size_t size, void *array)
 	}
 }
 
-TEST_F(fresh, longer_structs)
+TEST_F(fresh, longer_structs_work_if_the_rest_is_zero)
 {
 	struct twheel_timer array[1];
 	__u64 buffer[BUFFER];
@@ -1462,7 +1541,7 @@ TEST_F(fresh, longer_structs)
 	}
 }
 
-TEST_F(fresh, shorter_structs)
+TEST_F(fresh, shorter_structs_are_refused)
 {
 	struct twheel_timer array[1];
 	__u64 buffer[BUFFER];
@@ -1480,7 +1559,7 @@ TEST_F(fresh, shorter_structs)
 }
 
 /* A file that is open for reading only tells all, and changes nothing. */
-TEST(open_for_reading_only)
+TEST(a_file_open_for_reading_only_changes_nothing)
 {
 	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct twheel_timer array[1];
@@ -1498,7 +1577,7 @@ TEST(open_for_reading_only)
 	close(fd);
 }
 
-TEST_F(wheel, no_such_ioctl)
+TEST_F(used, unknown_ioctls_are_refused)
 {
 	struct twheel_timer array[1];
 	__u64 buffer[BUFFER];
@@ -1532,7 +1611,7 @@ TEST_F(wheel, no_such_ioctl)
 	EXPECT_TRUE(snapshot_holds(self->fd, &self->before));
 }
 
-TEST_F(fresh, bad_pointers)
+TEST_F(fresh, bad_pointers_change_nothing)
 {
 	struct twheel_timer array[1];
 	__u64 buffer[BUFFER];
@@ -1560,7 +1639,7 @@ TEST_F(fresh, bad_pointers)
 
 /* What else the file can and can't do */
 
-TEST_F(wheel, fdinfo)
+TEST_F(used, fdinfo_tells_what_the_ioctls_do)
 {
 	static const char * const keys[] = {
 		"number", "clock", "tick-ns", "levels", "slots", "capacity", "now-ns",
@@ -1594,7 +1673,7 @@ TEST_F(wheel, fdinfo)
 }
 
 /* By its number one wheel is known from others, whoever holds it. */
-TEST_F(wheel, numbers)
+TEST_F(used, a_wheel_is_known_by_its_number)
 {
 	int same = dup(self->fd), other = wheel_open(0);
 

@@ -2,14 +2,15 @@
 /*
  * How late timers are found: beside a timerfd, beside other calls, other users and other wheels.
  *
- * What is exact is only said where time is counted in instructions (TWHEEL_COUNTED=1); elsewhere a
- * host may stop the guest.
+ * Exact bounds are checked only where time is counted in instructions (TWHEEL_COUNTED=1), because a
+ * host may stop the guest otherwise.
+ *
+ * Bed: counted, quiet
  */
 #include <sys/timerfd.h>
-#include <sys/utsname.h>
 
 #include "beside.h"
-#include "outside.h"
+#include "words_test.h"
 
 #define NEEDS_COUNTED	"counted time only, and root: set TWHEEL_COUNTED=1"
 
@@ -62,13 +63,6 @@ FIXTURE_TEARDOWN(sleeps)
 	close(self->timerfd);
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	__u64 x = *(const __u64 *)a, y = *(const __u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static __u64 median(__u64 *late, int nr)
 {
 	qsort(late, nr, sizeof(*late), compare_u64);
@@ -76,7 +70,7 @@ static __u64 median(__u64 *late, int nr)
 }
 
 /* Never early, and no later than by a timerfd and a tick. */
-TEST_F(sleeps, no_later_than_a_tick_after_a_timerfd)
+TEST_F(sleeps, a_sleeper_is_no_later_than_a_tick_after_a_timerfd)
 {
 	static const unsigned int lengths[] = { 1, 2, 5, 10, 25 };
 	const struct shared *s = &self->s;
@@ -112,7 +106,7 @@ TEST_F(sleeps, no_later_than_a_tick_after_a_timerfd)
 }
 
 /* Many sleepers with a wheel each: as many interrupts as they have deadlines, at most. */
-TEST(sleepers_of_many_wheels)
+TEST(many_sleepers_take_an_interrupt_each)
 {
 	enum { NR = 200 };
 	static int fd[NR];
@@ -175,7 +169,7 @@ FIXTURE_TEARDOWN(calls)
  * Calls go on when the tick begins, and each sees that timers are due and an event is unread.
  * Softirq, whose interrupt is due at the same time, finds the timers.
  */
-TEST_F(calls, do_not_put_off_what_is_due)
+TEST_F(calls, calls_do_not_put_off_what_is_due)
 {
 	unsigned int late = 0;
 	struct twheel_event ev[8];
@@ -207,7 +201,7 @@ TEST_F(calls, do_not_put_off_what_is_due)
  * With one level timers go round, each in a slot that the hand has to pass.  In front of the
  * one that is due there are thousands of these, and nobody else on the CPU stands still for it.
  */
-TEST(slots_to_pass_take_no_longer_than_others)
+TEST(slots_to_pass_stop_nobody_on_the_processor)
 {
 	struct twheel_setup setup = {
 		.levels = 1, .slots = 4096, .capacity = 16384, .tick = 100 * USEC,
@@ -353,7 +347,7 @@ TEST_F(late, a_user_who_comes_late_does_not_wait_for_the_next_span)
 		late[i] = ev.fired - deadline;
 	}
 	EXPECT_TRUE(child_end(pid));
-	qsort(late, NR, sizeof(*late), by_lateness);
+	qsort(late, NR, sizeof(*late), compare_u64);
 	TH_LOG("late by %llu us, and at p90 %llu", late[NR / 2] / USEC, late[NR * 9 / 10] / USEC);
 	EXPECT_GE(60 * USEC, late[NR * 9 / 10]);
 	close(fd);
@@ -445,7 +439,8 @@ TEST(interrupts_are_spent_of_the_eighth)
 
 	if (!counted())
 		SKIP(return, NEEDS_COUNTED);
-	count = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	ASSERT_NE(MAP_FAILED, count);
 	hog = fork();
 	while (!hog)
@@ -474,133 +469,6 @@ TEST(interrupts_are_spent_of_the_eighth)
 	EXPECT_GT(999 * alone, 1000 * beside);
 	for (unsigned int i = 0; i < NR; i++)
 		close(fd[i]);
-}
-
-/*
- * On PREEMPT_RT the holder of a wheel's lock may be preempted by a task of a higher priority.  On
- * other CPUs only users of that wheel wait for it.
- */
-#define RT_RUNTIME	"/proc/sys/kernel/sched_rt_runtime_us"
-/* How often such a task takes the CPU, and for how long. */
-#define RT_TIMES	6
-#define RT_LONG		(1500 * MSEC)
-
-FIXTURE(rt) {
-	const char *reason;
-	long long runtime;
-	pid_t child[3];
-};
-
-FIXTURE_VARIANT(rt) {
-	bool both;		/* the wheel is used here as well, not only turned */
-};
-
-FIXTURE_VARIANT_ADD(rt, softirq) { .both = false };
-FIXTURE_VARIANT_ADD(rt, thread) { .both = true };
-
-FIXTURE_SETUP(rt)
-{
-	struct utsname name;
-
-	uname(&name);
-	if (!strstr(name.version, "PREEMPT_RT"))
-		self->reason = "not a kernel with PREEMPT_RT";
-	else if (getuid())
-		self->reason = "needs root for a realtime priority";
-	else if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		self->reason = "needs two processors";
-	if (self->reason)
-		return;
-	self->runtime = file_value(RT_RUNTIME, NULL);
-	ASSERT_EQ(0, write_file(RT_RUNTIME, "-1"));
-}
-
-FIXTURE_TEARDOWN(rt)
-{
-	if (self->reason)
-		return;
-	for (int i = 0; i < ARRAY_SIZE(self->child); i++) {
-		if (self->child[i] <= 0)
-			continue;
-		kill(self->child[i], SIGKILL);
-		waitpid(self->child[i], NULL, 0);
-	}
-	write_file(RT_RUNTIME, "%lld", self->runtime);
-}
-
-/* Hold the lock of a wheel as much as one can. */
-static void hold_the_lock(int fd, int cpu)
-{
-	static struct twheel_op ops[64];
-	struct twheel_event ev[64];
-	__u32 failed;
-
-	CHILD_CHECK(!pin(cpu));
-	for (__u32 n = 0;; n++) {
-		for (int i = 0; i < ARRAY_SIZE(ops); i++)
-			ops[i] = (struct twheel_op){
-				.opcode = TWHEEL_OP_ARM, .id = i, .deadline = now_ns() + HOUR,
-			};
-		CHILD_CHECK(wheel_submit(fd, ops, ARRAY_SIZE(ops), &failed) == ARRAY_SIZE(ops));
-		if (n % 64 == 0)
-			wheel_read(fd, ev, ARRAY_SIZE(ev));
-	}
-}
-
-static void take_the_processor(void)
-{
-	const struct sched_param priority = { .sched_priority = 50 };
-	__u64 until;
-
-	CHILD_CHECK(!pin(1));
-	CHILD_CHECK(!sched_setscheduler(0, SCHED_FIFO, &priority));
-	for (int i = 0; i < RT_TIMES; i++) {
-		sleep_until(now_ns() + 300 * MSEC);
-		until = now_ns() + RT_LONG;
-		while (now_ns() < until)
-			;
-	}
-	_exit(0);
-}
-
-TEST_F(rt, a_lock_whose_holder_is_preempted_holds_up_nobody)
-{
-	__u64 most = 0, end, start;
-	int fd;
-
-	if (self->reason)
-		SKIP(return, "%s", self->reason);
-	/* What is due is found here, and its holder is there. */
-	ASSERT_EQ(0, pin(0));
-	fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, fd);
-	for (__u32 i = 0; i < 4000; i++)
-		ASSERT_EQ(0, arm_in(fd, 100 + i, 200 * MSEC + i * 5 * MSEC, 0));
-	self->child[0] = fork();
-	if (!self->child[0])
-		hold_the_lock(fd, 1);
-	self->child[1] = fork();
-	if (!self->child[1])
-		take_the_processor();
-	if (variant->both) {
-		self->child[2] = fork();
-		if (!self->child[2])
-			hold_the_lock(fd, 0);
-	}
-	end = now_ns() + RT_TIMES * (RT_LONG + 300 * MSEC);
-	while (now_ns() < end) {
-		start = now_ns();
-		sleep_until(start + 4 * MSEC);
-		start = now_ns() - start;
-		if (start > most)
-			most = start;
-	}
-	EXPECT_EQ(0, child_result(self->child[1]));
-	self->child[1] = 0;
-	/* Held up, it sleeps as long as the processor is taken. */
-	EXPECT_GE(RT_LONG * 2 / 3, most)
-		TH_LOG("slept for %llu ms", most / MSEC);
-	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -5,6 +5,8 @@
  *
  * The module to load again is what the first argument or TWHEEL_KO names, else
  * where a test's initramfs has it.
+ *
+ * Bed: plain, storm, short
  */
 #include <sys/epoll.h>
 

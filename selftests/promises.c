@@ -2,8 +2,10 @@
 /*
  * The nine promises of /dev/twheel, by name.  What belongs to one of them in
  * detail is in the other programs; here each is put to the test as a whole.
+ *
+ * Bed: plain, storm, short
  */
-#include "twheel_test.h"
+#include "wheel_fixture.h"
 
 /* 1. Never early */
 
@@ -134,21 +136,6 @@ TEST_F(shape, promise_1_the_past_is_due_now)
 	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
 	EXPECT_EQ(1, ev.deadline);
-}
-
-FIXTURE(wheel) {
-	int fd;
-};
-
-FIXTURE_SETUP(wheel)
-{
-	self->fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-}
-
-FIXTURE_TEARDOWN(wheel)
-{
-	close(self->fd);
 }
 
 /* 2. Never lost */
@@ -555,6 +542,31 @@ TEST_F(wheel, promise_5_what_was_pushed_back_costs_one_look)
 
 /* 6. Flat */
 
+/*
+ * What was handled is not waited for again: no interrupt without a reason.
+ * Seen in glommio PR 44, libevent #958, HAProxy 77015ab.
+ */
+TEST_F(wheel, promise_5_handled_timers_cost_no_more_interrupts)
+{
+	struct twheel_stats before, after;
+	struct twheel_event ev[8];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, arm_in(self->fd, i, (i + 1) * MSEC / 3, i));
+	ASSERT_EQ(8, collect(self->fd, ev, 8));
+	/* Cancelled, it costs one look at the most; moved away, another. */
+	ASSERT_EQ(0, arm_in(self->fd, 0, 20 * MSEC, 0));
+	ASSERT_LE(0, wheel_cancel(self->fd, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 1, 30 * MSEC, 0));
+	ASSERT_EQ(0, arm_in(self->fd, 1, HOUR, 0));
+	ASSERT_EQ(0, wheel_stats(self->fd, &before));
+	sleep_until(now_ns() + 100 * MSEC);
+	ASSERT_EQ(0, wheel_stats(self->fd, &after));
+	EXPECT_GE(2, after.interrupts - before.interrupts);
+	EXPECT_EQ(before.fired, after.fired);
+}
+
 /* ns for one re-arm of a random timer out of @nr; the best of many batches. */
 static __u64 rearm_cost(int fd, __u32 nr, __u32 *seed)
 {
@@ -685,7 +697,7 @@ TEST_F(wheel, promise_9_unstarvable)
 	EXPECT_LE(2 * loops, s.fired);
 }
 
-TEST_F(wheel, promise_9_periods_that_nobody_reads)
+TEST_F(wheel, promise_9_unread_periods_starve_nobody)
 {
 	enum { NR = 1000 };
 	struct twheel_event ev;
@@ -706,7 +718,7 @@ TEST_F(wheel, promise_9_periods_that_nobody_reads)
 	EXPECT_LE(300 * MSEC - 2 * MSEC, ev.overruns);
 }
 
-TEST_F(wheel, promise_9_periods_read_in_a_loop)
+TEST_F(wheel, promise_9_periods_read_in_a_loop_starve_nobody)
 {
 	__u64 start = now_ns(), reads = 0, due = start, elapsed;
 	struct twheel_event ev;
@@ -731,7 +743,7 @@ TEST_F(wheel, promise_9_periods_read_in_a_loop)
  * The arms take back the events that wait, so that the wheel never has enough of them,
  * and softirq goes on with it: in each span of its budget.
  */
-TEST_F(wheel, promise_9_deadlines_just_ahead)
+TEST_F(wheel, promise_9_deadlines_just_ahead_starve_nobody)
 {
 	__u64 start = now_ns(), elapsed;
 	struct twheel_stats s;

@@ -14,7 +14,7 @@
 #define LOG_MAX		400000U
 #define ENOUGH		1000U
 
-/* What is known of an arming. */
+/* The fate of an arming. */
 enum fate {
 	OPEN,		/* wanted still */
 	TAKEN_BACK,	/* its deadline was swapped for another: no event may count */
@@ -215,7 +215,7 @@ static inline int race_run(struct race *r, __u64 ns)
 			return -EAGAIN;
 	for (unsigned int i = 0; i < WRITERS; i++)
 		pthread_join(writers[i], NULL);
-	/* What is armed now comes by itself. */
+	/* Timers that are still armed come by themselves. */
 	limit = now_ns() + NEVER_MS * MSEC;
 	do {
 		sleep_until(now_ns() + MSEC);

@@ -4,8 +4,11 @@
  * the rules is never early, lost or stale; what does not harms only itself.
  *
  * TWHEEL_SECONDS=n in the environment makes each race longer than 2 seconds.
+ *
+ * Bed: plain, storm
  */
 #include "beside.h"
+#include "held.h"
 #include "race.h"
 
 static unsigned int seconds(void)
@@ -29,7 +32,7 @@ FIXTURE_TEARDOWN(race)
 	race_close(&self->r);
 }
 
-TEST_F(race, never_early_lost_or_stale)
+TEST_F(race, stores_that_race_are_never_early_lost_or_stale)
 {
 	struct race *r = &self->r;
 
@@ -160,7 +163,7 @@ static void flood(struct shared *s)
 	}
 }
 
-TEST_F(hostile, a_flood_one_tick_ahead)
+TEST_F(hostile, a_flood_one_tick_ahead_makes_nobody_late)
 {
 	struct twheel_stats stats;
 	__u64 worst = worst_beside(flood, &self->s, self->victim);
@@ -176,7 +179,7 @@ TEST_F(hostile, a_flood_one_tick_ahead)
  * A daemon that dies anywhere leaves nothing behind that its successor misses. So
  * too, every other time, one that has not followed the rules.
  */
-TEST_F(hostile, killed_and_adopted)
+TEST_F(hostile, a_successor_misses_nothing_of_a_killed_daemon)
 {
 	__u64 state = 42;
 	int round, status;
@@ -317,6 +320,162 @@ TEST(cancelled_events_take_no_others_with_them)
 TEST(cancelled_events_take_no_others_with_them_by_words)
 {
 	cancel_beside_reads(_metadata, TWHEEL_SETUP_WORDS);
+}
+
+/* A read that holds an event, while its timer is armed or cancelled. */
+FIXTURE(held_read) {
+	struct shared s;
+	struct held held;
+	bool made;
+	struct caller reader;
+	struct twheel_op op;
+	/* How often each generation was heard of. */
+	unsigned int heard[4];
+};
+
+FIXTURE_VARIANT(held_read) {
+	bool words;
+};
+
+FIXTURE_VARIANT_ADD(held_read, words) { .words = true };
+FIXTURE_VARIANT_ADD(held_read, calls) { .words = false };
+
+FIXTURE_SETUP(held_read)
+{
+	self->made = held_open(&self->held);
+	if (variant->words) {
+		ASSERT_EQ(0, shared_open(&self->s, 256, 0));
+	} else {
+		self->s.fd = wheel_open(O_NONBLOCK);
+		ASSERT_LE(0, self->s.fd);
+	}
+	if (!self->made)
+		return;
+	ASSERT_EQ(0, arm_at(self->s.fd, 7, 1, 1));
+	self->reader = (struct caller){
+		.call = call_read, .fd = self->s.fd, .memory = self->held.page, .nr = 4,
+	};
+	ASSERT_EQ(0, caller_start(&self->reader));
+	ASSERT_TRUE(held_wait(&self->held));
+	self->op = (struct twheel_op){ .deadline = 1, .cookie = 2, .id = 7 };
+}
+
+FIXTURE_TEARDOWN(held_read)
+{
+	held_close(&self->held);
+	shared_close(&self->s);
+}
+
+static void hear(unsigned int *heard, struct __test_metadata *_metadata,
+		 const struct twheel_event *ev, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		ASSERT_EQ(7, ev[i].id);
+		ASSERT_GT(4, ev[i].generation);
+		EXPECT_EQ(ev[i].generation, ev[i].cookie);
+		heard[ev[i].generation]++;
+	}
+}
+
+/* Let the read end, and hear of all that comes; of the @newest generation, surely. */
+static void hear_all(struct __test_metadata *_metadata, struct shared *s, struct held *held,
+		     struct caller *reader, unsigned int *heard, unsigned int newest)
+{
+	struct twheel_event ev[4];
+	__u64 limit = now_ns() + NEVER_MS * MSEC;
+	int nr;
+
+	ASSERT_EQ(0, held_let(held));
+	ASSERT_EQ(0, pthread_join(reader->thread, NULL));
+	if (reader->ret != -EAGAIN) {
+		ASSERT_LT(0, reader->ret);
+		hear(heard, _metadata, held->page, reader->ret);
+	}
+	/* A little longer, for what should not come. */
+	do {
+		wheel_poll(s->fd, 50);
+		nr = wheel_read(s->fd, ev, 4);
+		if (nr > 0)
+			hear(heard, _metadata, ev, nr);
+	} while (nr > 0 || (newest && !heard[newest] && now_ns() < limit));
+}
+
+TEST_F(held_read, a_new_arming_is_delivered_beside_a_read_of_the_old_one)
+{
+	if (!self->made)
+		SKIP(return, NO_USERFAULTFD);
+	ASSERT_EQ(0, wheel_arm(self->s.fd, &self->op));
+	EXPECT_EQ(2, self->op.generation);
+	hear_all(_metadata, &self->s, &self->held, &self->reader, self->heard, 2);
+	EXPECT_EQ(1, self->heard[2]);
+	/* The call has told whether the old one is taken back. */
+	EXPECT_EQ(self->op.state == TWHEEL_STATE_DELIVERED, self->heard[1]);
+}
+
+TEST_F(held_read, an_arming_for_later_is_delivered_beside_a_read_of_the_old_one)
+{
+	if (!self->made)
+		SKIP(return, NO_USERFAULTFD);
+	self->op.deadline = now_ns() + 100 * MSEC;
+	ASSERT_EQ(0, wheel_arm(self->s.fd, &self->op));
+	hear_all(_metadata, &self->s, &self->held, &self->reader, self->heard, 2);
+	EXPECT_EQ(1, self->heard[2]);
+	EXPECT_EQ(self->op.state == TWHEEL_STATE_DELIVERED, self->heard[1]);
+}
+
+TEST_F(held_read, a_cancel_tells_whether_the_event_is_delivered)
+{
+	int state = wheel_cancel(self->s.fd, 7);
+
+	if (!self->made)
+		SKIP(return, NO_USERFAULTFD);
+	ASSERT_LE(0, state);
+	hear_all(_metadata, &self->s, &self->held, &self->reader, self->heard, 0);
+	EXPECT_EQ(state == TWHEEL_STATE_DELIVERED, self->heard[1]);
+}
+
+TEST_F(held_read, a_timer_cancelled_and_armed_again_delivers_the_new_one)
+{
+	int state = wheel_cancel(self->s.fd, 7);
+
+	if (!self->made)
+		SKIP(return, NO_USERFAULTFD);
+	ASSERT_LE(0, state);
+	ASSERT_EQ(0, wheel_arm(self->s.fd, &self->op));
+	EXPECT_EQ(2, self->op.generation);
+	hear_all(_metadata, &self->s, &self->held, &self->reader, self->heard, 2);
+	EXPECT_EQ(1, self->heard[2]);
+	EXPECT_EQ(state == TWHEEL_STATE_DELIVERED, self->heard[1]);
+}
+
+TEST_F(held_read, a_timer_armed_thrice_delivers_the_last_one)
+{
+	if (!self->made)
+		SKIP(return, NO_USERFAULTFD);
+	ASSERT_EQ(0, wheel_arm(self->s.fd, &self->op));
+	self->op = (struct twheel_op){ .deadline = 1, .cookie = 3, .id = 7 };
+	ASSERT_EQ(0, wheel_arm(self->s.fd, &self->op));
+	EXPECT_EQ(3, self->op.generation);
+	hear_all(_metadata, &self->s, &self->held, &self->reader, self->heard, 3);
+	EXPECT_EQ(0, self->heard[2]);
+	EXPECT_EQ(1, self->heard[3]);
+}
+
+/* A read that fails after all takes nothing with it. */
+TEST_F(held_read, a_read_that_fails_takes_no_new_arming_with_it)
+{
+	struct twheel_event ev[4];
+
+	if (!self->made)
+		SKIP(return, NO_USERFAULTFD);
+	ASSERT_EQ(0, wheel_arm(self->s.fd, &self->op));
+	ASSERT_EQ(0, held_refuse(&self->held));
+	ASSERT_EQ(0, pthread_join(self->reader.thread, NULL));
+	EXPECT_EQ(-EFAULT, self->reader.ret);
+	ASSERT_EQ(1, collect(self->s.fd, ev, 1));
+	EXPECT_EQ(2, ev[0].generation);
+	EXPECT_EQ(2, ev[0].cookie);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, ev, 4));
 }
 
 TEST_HARNESS_MAIN

@@ -2,25 +2,12 @@
 /*
  * What read() returns: whole events, in order, with what the timer was armed
  * with; nothing stale, and of a periodic timer each period once.
+ *
+ * Bed: plain, storm, short
  */
 #include <sys/uio.h>
 
-#include "twheel_test.h"
-
-FIXTURE(wheel) {
-	int fd;
-};
-
-FIXTURE_SETUP(wheel)
-{
-	self->fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-}
-
-FIXTURE_TEARDOWN(wheel)
-{
-	close(self->fd);
-}
+#include "wheel_fixture.h"
 
 TEST_F(wheel, event_has_what_was_armed)
 {
@@ -47,7 +34,7 @@ TEST_F(wheel, event_has_what_was_armed)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
 }
 
-TEST_F(wheel, buffer_below_one_event)
+TEST_F(wheel, a_buffer_below_one_event_is_refused)
 {
 	char buf[sizeof(struct twheel_event)];
 	struct twheel_event ev;
@@ -68,7 +55,7 @@ TEST_F(wheel, buffer_below_one_event)
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
 }
 
-TEST_F(wheel, only_whole_events)
+TEST_F(wheel, a_read_returns_whole_events_only)
 {
 	struct twheel_event ev[8];
 	const size_t size = sizeof(ev[0]);
@@ -79,7 +66,7 @@ TEST_F(wheel, only_whole_events)
 	ASSERT_EQ(0, expire(self->fd, 6));
 	memset(ev, 0x55, sizeof(ev));
 	ASSERT_EQ(size, read(self->fd, end, 2 * size - 1));
-	/* What does not belong to an event is not touched. */
+	/* Bytes beyond an event are not touched. */
 	for (i = size; i < 2 * size; i++)
 		ASSERT_EQ(0x55, end[i]);
 	end += size;
@@ -96,7 +83,7 @@ TEST_F(wheel, only_whole_events)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, ev, 8));
 }
 
-TEST_F(wheel, scattered_buffers)
+TEST_F(wheel, a_readv_fills_scattered_buffers)
 {
 	char a[32], b[20], c[100];
 	struct iovec iov[] = {
@@ -125,7 +112,7 @@ TEST_F(wheel, scattered_buffers)
 	EXPECT_EQ(1, wheel_read(self->fd, ev, 3));
 }
 
-TEST_F(wheel, many_at_once)
+TEST_F(wheel, a_read_returns_many_events_at_once)
 {
 	enum { NR = 5000 };
 	struct twheel_event *ev = calloc(NR + 1, sizeof(*ev));
@@ -143,7 +130,25 @@ TEST_F(wheel, many_at_once)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, ev, 1));
 }
 
-TEST_F(wheel, empty_is_not_the_end)
+/*
+ * Who looks late finds all that came due meanwhile, not the first tick of it.
+ * Seen in zeebe #767.
+ */
+TEST_F(wheel, a_late_read_returns_all_that_came_due)
+{
+	enum { NR = 200 };
+	__u64 begin = now_ns();
+	struct twheel_event ev[NR + 1];
+	int i;
+
+	for (i = 0; i < NR; i++)
+		ASSERT_EQ(0, arm_at(self->fd, i, begin + (i + 1) * MSEC / 2, i));
+	sleep_until(begin + NR * MSEC / 2 + 20 * MSEC);
+	ASSERT_TRUE(wait_expired(self->fd, NR));
+	EXPECT_EQ(NR, wheel_read(self->fd, ev, NR + 1));
+}
+
+TEST_F(wheel, an_empty_wheel_is_not_the_end_of_the_file)
 {
 	struct twheel_event ev;
 	struct iovec iov = { &ev, sizeof(ev) };
@@ -170,7 +175,7 @@ TEST_F(wheel, empty_is_not_the_end)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
 }
 
-TEST_F(wheel, is_no_seekable_file)
+TEST_F(wheel, a_wheel_is_no_seekable_file)
 {
 	struct twheel_event ev;
 
@@ -184,7 +189,7 @@ TEST_F(wheel, is_no_seekable_file)
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
 }
 
-TEST_F(wheel, in_order_of_ticks)
+TEST_F(wheel, events_come_in_order_of_ticks)
 {
 	enum { NR = 200 };
 	struct twheel_event ev[NR];
@@ -200,7 +205,7 @@ TEST_F(wheel, in_order_of_ticks)
 	for (i = 0; i < NR; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i,
 				    base + next_random(&seed) % (600 * MSEC), 0));
-	/* What is armed too late has no order. */
+	/* Timers that are armed too late have no order. */
 	ASSERT_GT(base, now_ns());
 	ASSERT_TRUE(wait_expired(self->fd, NR));
 	ASSERT_EQ(NR, wheel_read(self->fd, ev, NR));
@@ -226,7 +231,7 @@ TEST_F(wheel, cancel_takes_back_the_event)
 	EXPECT_EQ(0, wheel_poll(self->fd, 0));
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, 0));
-	/* What comes after it is not hurt. */
+	/* A later event is not harmed. */
 	ASSERT_EQ(0, expire(self->fd, 3));
 	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, 1));
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
@@ -234,6 +239,28 @@ TEST_F(wheel, cancel_takes_back_the_event)
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
 	EXPECT_NE(1, ev.id);
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
+}
+
+/*
+ * An event that waits is taken back by the cancel, and by the move: poll has
+ * nothing to tell of it any more.
+ * Seen in VPP-1923 (#696).
+ */
+TEST_F(wheel, a_cancel_or_a_move_takes_back_an_event_that_poll_tells_of)
+{
+	struct twheel_event ev;
+	__u64 later;
+
+	ASSERT_EQ(0, expire(self->fd, 2));
+	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, 0));
+	EXPECT_EQ(TWHEEL_STATE_EXPIRED, wheel_cancel(self->fd, 0));
+	later = now_ns() + 50 * MSEC;
+	ASSERT_EQ(0, arm_at(self->fd, 1, later, 77));
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	EXPECT_EQ(1, ev.id);
+	EXPECT_EQ(77, ev.cookie);
+	EXPECT_LE(later, ev.fired);
 }
 
 TEST_F(wheel, rearm_takes_back_the_event)
@@ -269,7 +296,36 @@ TEST_F(wheel, rearm_takes_back_the_event)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
 }
 
-TEST_F(wheel, stale_generation_stops_nothing)
+/*
+ * A timer that is cancelled while its own event is handled was the one that the
+ * hrtimer was set for: it must be set again for the others.
+ * Seen in seastar #3013, PR 3092.
+ */
+TEST_F(wheel, a_cancel_after_its_own_event_loses_no_other_timer)
+{
+	__u64 begin = now_ns(), next = begin + 40 * MSEC, last = begin + 80 * MSEC;
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, arm_every(self->fd, 1, begin + 10 * MSEC, 25 * MSEC, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 2, next, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 3, last, 0));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	ASSERT_EQ(1, ev.id);
+	EXPECT_EQ(TWHEEL_STATE_PENDING, wheel_cancel(self->fd, 1));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	EXPECT_EQ(2, ev.id);
+	EXPECT_LE(next, ev.fired);
+
+	/* Armed again in its own event, and cancelled before any look. */
+	ASSERT_EQ(0, arm_at(self->fd, 2, 1, 0));
+	EXPECT_LE(0, wheel_cancel(self->fd, 2));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	EXPECT_EQ(3, ev.id);
+	EXPECT_LE(last, ev.fired);
+	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
+}
+
+TEST_F(wheel, a_stale_generation_stops_nothing)
 {
 	struct twheel_event ev;
 	struct twheel_op op = { .deadline = 1, .id = 0 };
@@ -299,7 +355,7 @@ TEST_F(wheel, stale_generation_stops_nothing)
 
 /* Periodic timers */
 
-TEST_F(wheel, periodic_keeps_its_phase)
+TEST_F(wheel, a_periodic_timer_keeps_its_phase)
 {
 	const __u64 interval = 7 * MSEC + 13;
 	__u64 first, due, before, after;
@@ -336,7 +392,7 @@ TEST_F(wheel, periodic_keeps_its_phase)
 	EXPECT_EQ(12, i);
 }
 
-TEST_F(wheel, periodic_unread_waits_as_one_event)
+TEST_F(wheel, unread_periods_wait_as_one_event)
 {
 	const __u64 interval = 2 * MSEC;
 	__u64 first = now_ns() + interval;
@@ -362,7 +418,7 @@ TEST_F(wheel, periodic_unread_waits_as_one_event)
 	EXPECT_EQ(ev[0].overruns, s.overruns);
 }
 
-TEST_F(wheel, periodic_with_a_count)
+TEST_F(wheel, a_periodic_timer_ends_with_its_count)
 {
 	enum { COUNT = 15 };
 	struct twheel_timer t;
@@ -390,7 +446,7 @@ TEST_F(wheel, periodic_with_a_count)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
 }
 
-TEST_F(wheel, periodic_count_passes_unread)
+TEST_F(wheel, a_count_passes_unread)
 {
 	struct twheel_event ev;
 	__u64 first = now_ns() + MSEC;
@@ -408,7 +464,7 @@ TEST_F(wheel, periodic_count_passes_unread)
 	EXPECT_EQ(TWHEEL_STATE_DELIVERED, wheel_state(self->fd, 2));
 }
 
-TEST_F(wheel, periodic_can_be_cancelled)
+TEST_F(wheel, a_periodic_timer_can_be_cancelled)
 {
 	struct twheel_event ev;
 
@@ -423,7 +479,7 @@ TEST_F(wheel, periodic_can_be_cancelled)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &ev, 1));
 }
 
-TEST_F(wheel, periodic_extremes)
+TEST_F(wheel, the_shortest_and_longest_periods_are_counted)
 {
 	static const __u64 intervals[] = {
 		1, 2, TWHEEL_DEFAULT_TICK - 1, TWHEEL_DEFAULT_TICK + 1,
@@ -487,7 +543,7 @@ TEST_F(wheel, slack_gathers_timers)
 	EXPECT_EQ(NR, s.fired);
 }
 
-TEST_F(wheel, slack_of_a_periodic_timer)
+TEST_F(wheel, slack_may_exceed_the_period)
 {
 	const __u64 interval = 2 * MSEC, slack = 300 * MSEC;
 	__u64 first = now_ns(), due = first;

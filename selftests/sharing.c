@@ -2,23 +2,13 @@
 /*
  * A wheel belongs to the open file: threads, children, successors by exec and
  * by SCM_RIGHTS share it, and it ends with the last of them.
+ *
+ * Bed: plain, storm, short
  */
+/* Reads wait. */
+#define WHEEL_FLAGS	0
 #include "beside.h"
-
-FIXTURE(wheel) {
-	int fd;
-};
-
-FIXTURE_SETUP(wheel)
-{
-	self->fd = wheel_open(0);
-	ASSERT_LE(0, self->fd);
-}
-
-FIXTURE_TEARDOWN(wheel)
-{
-	close(self->fd);
-}
+#include "wheel_fixture.h"
 
 TEST_F(wheel, each_open_is_its_own)
 {
@@ -127,7 +117,7 @@ static void *reader(void *arg)
  * Several threads arm, cancel and read the same few timers.  Each arming ends
  * in exactly one way, so that the sums must match to the last one.
  */
-TEST_F(wheel, threads_on_one_fd)
+TEST_F(wheel, each_arming_ends_once_beside_other_threads)
 {
 	struct worker w[4] = {}, sum = {};
 	unsigned char *seen = calloc(HAMMER_ARMS, 1);
@@ -183,7 +173,96 @@ TEST_F(wheel, threads_on_one_fd)
 
 /* Processes */
 
-TEST_F(wheel, fork_shares_it)
+/*
+ * A thread arms while another reads what is due: neither waits for the other,
+ * and nothing is lost.
+ * Seen in RussellLuo/timingwheel #25, #53.
+ */
+static void *arm_them(void *arg)
+{
+	int fd = *(int *)arg;
+	long failed = 0;
+	__u32 id;
+
+	for (id = 0; id < 20000; id++)
+		failed += arm_in(fd, id, 1 + id % (3 * MSEC), id) != 0;
+	return (void *)failed;
+}
+
+TEST_F(wheel, arms_and_reads_of_two_threads_lose_nothing)
+{
+	static struct twheel_event ev[20000];
+	static bool seen[20000];
+	pthread_t thread;
+	void *failed;
+	int i;
+
+	ASSERT_EQ(0, thread_start(&thread, arm_them, &self->fd));
+	ASSERT_EQ(20000, collect(self->fd, ev, 20000));
+	ASSERT_EQ(0, pthread_join(thread, &failed));
+	EXPECT_EQ(0, (long)failed);
+	for (i = 0; i < 20000; i++) {
+		ASSERT_GT(20000, ev[i].id);
+		ASSERT_FALSE(seen[ev[i].id]);
+		seen[ev[i].id] = true;
+	}
+}
+
+/*
+ * An arm that waits for memory while a setup makes the wheel smaller: its id is
+ * beyond the end of what there is by then.
+ */
+static void *arm_high(void *arg)
+{
+	return (void *)(long)arm_in(*(int *)arg, TWHEEL_DEFAULT_CAPACITY - 1, HOUR, 0);
+}
+
+TEST(an_arm_beside_a_setup_keeps_no_memory_beyond_its_end)
+{
+	struct twheel_setup setup, small = {
+		.flags = TWHEEL_SETUP_WORDS, .capacity = TWHEEL_DEFAULT_CAPACITY / 2,
+	};
+	struct twheel_stats stats;
+	unsigned int i, races = 0;
+	__u64 memory;
+	pthread_t thread;
+	void *armed;
+	int fd, err;
+
+	fd = wheel_open(0);
+	ASSERT_LE(0, fd);
+	setup = small;
+	err = set_up(fd, &setup);
+	if (err == -EOPNOTSUPP)
+		SKIP(return, NO_WORDS);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, wheel_stats(fd, &stats));
+	memory = stats.memory;
+	close(fd);
+
+	for (i = 0; i < 30; i++) {
+		fd = wheel_open(0);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, pthread_create(&thread, NULL, arm_high, &fd));
+		/* The words take long, and the arm comes in between. */
+		setup = small;
+		err = set_up(fd, &setup);
+		ASSERT_EQ(0, pthread_join(thread, &armed));
+		ASSERT_EQ(0, wheel_stats(fd, &stats));
+		if (err) {
+			EXPECT_EQ(-EBUSY, err);
+			EXPECT_EQ(0, (long)armed);
+		} else {
+			EXPECT_EQ(-ERANGE, (long)armed);
+			EXPECT_EQ(memory, stats.memory);
+			races++;
+		}
+		close(fd);
+	}
+	EXPECT_LT(0, races);
+}
+
+TEST_F(wheel, a_fork_shares_the_wheel)
 {
 	struct twheel_event ev;
 	pid_t pid = fork();
@@ -233,7 +312,7 @@ static int successor(int fd)
 	return 0;
 }
 
-TEST_F(wheel, exec_keeps_it)
+TEST_F(wheel, an_exec_keeps_the_wheel)
 {
 	struct twheel_setup s = { .capacity = 123 };
 	char value[16];
@@ -254,7 +333,7 @@ TEST_F(wheel, exec_keeps_it)
 	EXPECT_EQ(TWHEEL_STATE_IDLE, wheel_state(self->fd, 2));
 }
 
-TEST_F(wheel, passed_by_scm_rights)
+TEST_F(wheel, a_wheel_passed_by_scm_rights_keeps_its_timers)
 {
 	struct twheel_event ev;
 	int pair[2], fd;
@@ -282,7 +361,7 @@ TEST_F(wheel, passed_by_scm_rights)
 	close(fd);
 }
 
-TEST_F(wheel, passed_and_never_received)
+TEST_F(wheel, a_wheel_passed_and_never_received_ends)
 {
 	int pair[2], fd;
 
@@ -301,7 +380,7 @@ TEST_F(wheel, passed_and_never_received)
 	close(fd);
 }
 
-TEST_F(wheel, the_last_close_ends_it)
+TEST_F(wheel, the_last_close_ends_the_wheel)
 {
 	struct twheel_event ev;
 	int copy = dup(self->fd);
@@ -323,7 +402,7 @@ static void *read_forever(void *arg)
 	return NULL;
 }
 
-TEST_F(wheel, close_under_a_sleeping_reader)
+TEST_F(wheel, a_close_leaves_a_sleeping_reader_its_wheel)
 {
 	struct worker w = { .fd = self->fd };
 	int copy = dup(self->fd);
@@ -372,7 +451,7 @@ static int open_with_many(__u32 many, __u64 base, __u64 spread)
 	return fd;
 }
 
-TEST_F(wheel, close_with_a_million_armed)
+TEST_F(wheel, a_close_gives_back_a_million_timers)
 {
 	/* With a kernel that looks for races it would take a minute each time. */
 	const __u32 many = access("/sys/kernel/debug/kcsan", F_OK) ? 1000000 : 100000;
@@ -410,7 +489,7 @@ TEST_F(wheel, close_with_a_million_armed)
 		ASSERT_EQ(0, write_file(PARAMETERS "max_user_timers", "%lld", old));
 }
 
-TEST_F(wheel, opened_and_closed_in_a_hurry)
+TEST_F(wheel, a_wheel_may_be_closed_with_its_hrtimer_under_way)
 {
 	__u64 until = now_ns() + 500 * MSEC;
 	int i, fd;
@@ -430,7 +509,37 @@ TEST_F(wheel, opened_and_closed_in_a_hurry)
 
 /* Checkpoint and rebuild */
 
-TEST_F(wheel, checkpoint_and_rebuild)
+/*
+ * A wheel that is closed gives back all it had, whatever its timers were doing.
+ * Seen in RussellLuo/timingwheel PR 50.
+ */
+TEST_F(wheel, a_close_gives_back_all_whatever_its_timers_do)
+{
+	long long limit = file_value(PARAMETERS "max_user_wheels", NULL);
+	struct twheel_event ev;
+	int i, n;
+
+	/* More than may be open at a time: one that leaks is noticed. */
+	n = limit > 0 && limit < 2000 ? (int)limit + 100 : 2000;
+	for (i = 0; i < n; i++) {
+		int fd = wheel_open(O_NONBLOCK);
+
+		ASSERT_LE(0, fd) {
+			TH_LOG("open %d of %d: %d", i, n, fd);
+		}
+		ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
+		ASSERT_EQ(0, arm_in(fd, 2, MSEC, 0));
+		ASSERT_EQ(0, arm_every(fd, 3, 1, MSEC, 0));
+		ASSERT_EQ(0, arm_in(fd, 4, HOUR, 0));
+		if (i % 2)
+			ASSERT_EQ(1, wheel_read(fd, &ev, 1));
+		if (i % 3)
+			ASSERT_LE(0, wheel_cancel(fd, 2));
+		ASSERT_EQ(0, close(fd));
+	}
+}
+
+TEST_F(wheel, a_list_is_enough_to_rebuild_the_wheel)
 {
 	enum { NR = 600 };
 	struct twheel_timer *old = calloc(NR + 1, sizeof(*old));

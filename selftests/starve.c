@@ -3,9 +3,12 @@
  * Timers that their handlers arm for now, again and again, starve no other timer, however events
  * are taken.  The bound counts the events that come while another timer is due, so it holds on a
  * machine of any speed.
+ *
+ * Bed: plain, storm
  */
 #include <sys/uio.h>
 
+#define WORDS_OPTIONAL
 #include "uring.h"
 #include "words_test.h"
 
@@ -136,9 +139,11 @@ FIXTURE_VARIANT_ADD(starve, io_uring_read_of_one) {
 	.take = take_uring, .nr = 1,
 };
 
+#if __SIZEOF_LONG__ == 8
 FIXTURE_VARIANT_ADD(starve, armed_by_words) {
 	.take = take_read, .nr = BATCH, .flags = O_NONBLOCK, .words = true,
 };
+#endif
 
 FIXTURE_SETUP(starve)
 {
@@ -241,17 +246,17 @@ static void keep_period(struct __test_metadata *_metadata, struct taker *t, __u3
 	}
 }
 
-TEST_F(starve, one_armed_for_now_again_and_one_with_a_period)
+TEST_F(starve, a_timer_armed_for_now_again_starves_no_period)
 {
 	keep_period(_metadata, &self->t, 1, 10);
 }
 
-TEST_F(starve, many_armed_for_now_again_and_one_with_a_period)
+TEST_F(starve, many_timers_armed_for_now_again_starve_no_period)
 {
 	keep_period(_metadata, &self->t, MANY, 2);
 }
 
-TEST_F(starve, many_armed_for_now_again_and_others_due_together)
+TEST_F(starve, many_timers_armed_for_now_again_starve_no_others)
 {
 	int came = 0;
 
@@ -266,6 +271,30 @@ TEST_F(starve, many_armed_for_now_again_and_others_due_together)
 		ASSERT_GE(most_ahead(MANY), self->t.ahead) TH_LOG("%d of %d came", came, OTHERS);
 		came += n;
 	}
+}
+
+/*
+ * A timer that is due again each time it is read does not keep others from
+ * coming due, nor from being read.
+ * Seen in libuv #4245, #4250.
+ */
+TEST(a_timer_armed_for_now_in_its_event_keeps_no_other_from_coming)
+{
+	__u64 due = now_ns() + 30 * MSEC, limit = now_ns() + NEVER_MS * MSEC;
+	int fd = wheel_open(O_NONBLOCK);
+	struct twheel_event ev = {};
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
+	ASSERT_EQ(0, arm_at(fd, 2, due, 0));
+	while (ev.id != 2 && now_ns() < limit) {
+		ASSERT_EQ(1, collect(fd, &ev, 1));
+		if (ev.id == 1)
+			ASSERT_EQ(0, arm_at(fd, 1, 1, 0));
+	}
+	EXPECT_EQ(2, ev.id);
+	EXPECT_GE(due + LATE, now_ns());
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

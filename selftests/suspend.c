@@ -6,6 +6,8 @@
  * it and up again.
  *
  * Nobody wants that of a machine in use: TWHEEL_SUSPEND=1 asks for it.
+ *
+ * Bed: real
  */
 #include <termios.h>
 
@@ -46,7 +48,7 @@ static long long sleep_machine(void)
 	long long before = clock_ns(CLOCK_BOOTTIME) - now_ns();
 	int ret;
 
-	/* What has been said is to be out when the line goes down. */
+	/* Output must have left before the line goes down. */
 	fflush(NULL);
 	tcdrain(STDOUT_FILENO);
 	write_file(WAKEALARM, "0");
@@ -90,7 +92,7 @@ FIXTURE_TEARDOWN(sleep)
 		close(self->fd[c]);
 }
 
-TEST_F(sleep, every_clock)
+TEST_F(sleep, each_clock_is_on_time_over_a_suspend)
 {
 	static struct twheel_event ev[MANY];
 	__u64 start[ARRAY_SIZE(clocks)], awake, now;
@@ -143,7 +145,7 @@ TEST_F(sleep, every_clock)
 	EXPECT_GT(awake + SOON + 3 * MANY / 2 * MSEC + LATE, now_ns());
 }
 
-TEST_F(sleep, periods_are_counted)
+TEST_F(sleep, periods_are_counted_over_a_suspend)
 {
 	__u64 start[ARRAY_SIZE(clocks)];
 	struct twheel_event ev;
@@ -180,7 +182,7 @@ static void *read_one(void *arg)
 	return (void *)(long)(wheel_read(fd, &ev, 1) == 1 ? (int)ev.cookie : -1);
 }
 
-TEST(a_reader_sleeps_on)
+TEST(a_reader_sleeps_on_over_a_suspend)
 {
 	struct twheel_setup s = { .flags = TWHEEL_SETUP_CLOCK, .clock = CLOCK_BOOTTIME };
 	int fd = wheel_open(0);
@@ -201,7 +203,7 @@ TEST(a_reader_sleeps_on)
 }
 
 #if __SIZEOF_LONG__ == 8
-TEST(words)
+TEST(words_hold_over_a_suspend)
 {
 	struct shared s[2];
 	static const clockid_t two[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME };

@@ -2,33 +2,22 @@
 /*
  * Time namespaces: a wheel opened in one has its deadlines and events in the
  * namespace's time, and keeps that whoever uses it later.
+ *
+ * Bed: plain, storm
  */
-#include <sched.h>
-
 #include "beside.h"
 
-/* Seconds; different for each clock, so that they can't be mixed up. */
-#define OFFSET_MONOTONIC	100000
-#define OFFSET_BOOTTIME		250000
-
 FIXTURE(timens) {
-	int outside;
+	int host;
 };
 
 FIXTURE_VARIANT(timens) {
 	clockid_t clock;
-	__u64 offset;
+	__s64 offset;
 };
 
-FIXTURE_VARIANT_ADD(timens, monotonic) {
-	.clock = CLOCK_MONOTONIC,
-	.offset = OFFSET_MONOTONIC * SEC,
-};
-
-FIXTURE_VARIANT_ADD(timens, boottime) {
-	.clock = CLOCK_BOOTTIME,
-	.offset = OFFSET_BOOTTIME * SEC,
-};
+FIXTURE_VARIANT_ADD(timens, monotonic) { .clock = CLOCK_MONOTONIC, .offset = 100000 * SEC };
+FIXTURE_VARIANT_ADD(timens, boottime) { .clock = CLOCK_BOOTTIME, .offset = 250000 * SEC };
 
 static int open_with_clock(clockid_t clock)
 {
@@ -46,23 +35,37 @@ static int open_with_clock(clockid_t clock)
 
 FIXTURE_SETUP(timens)
 {
-	self->outside = open_with_clock(variant->clock);
-	ASSERT_LE(0, self->outside);
+	self->host = open_with_clock(variant->clock);
+	ASSERT_LE(0, self->host);
 }
 
 FIXTURE_TEARDOWN(timens)
 {
-	close(self->outside);
+	close(self->host);
 }
 
-/* Children of this process live in a new time namespace. */
-static int enter_timens(void)
+/* Let children of this process live where the clock is @offset ns ahead; 0 or a negative errno. */
+static int enter_timens(clockid_t clock, __s64 offset)
 {
+	/* The nanoseconds count forward, always. */
+	int before = offset < 0;
+
 	if (unshare(CLONE_NEWTIME))
 		return -errno;
-	return write_file("/proc/self/timens_offsets",
-			  "monotonic %d 0\nboottime %d 0\n", OFFSET_MONOTONIC,
-			  OFFSET_BOOTTIME);
+	return write_file("/proc/self/timens_offsets", "%d %lld %lld\n", clock,
+			  (long long)(offset / (__s64)SEC - before),
+			  (long long)(offset % (__s64)SEC + before * (__s64)SEC));
+}
+
+static bool no_timens(int error)
+{
+	return error == -EINVAL || error == -ENOENT;
+}
+
+/* Where the clock shows about half of the host's time. */
+static __s64 behind(clockid_t clock)
+{
+	return -(__s64)(clock_ns(clock) / 2);
 }
 
 static void inside(clockid_t clock, __u64 before)
@@ -123,14 +126,14 @@ static void inside(clockid_t clock, __u64 before)
 	CHILD_CHECK(ev.overruns == 1 || ev.deadline == now + 10 * MSEC);
 }
 
-TEST_F(timens, deadlines_and_events_are_in_the_namespace)
+TEST_F(timens, deadlines_and_events_are_in_the_time_of_the_namespace)
 {
 	__u64 before = clock_ns(variant->clock) + variant->offset;
-	int ret = enter_timens();
+	int ret = enter_timens(variant->clock, variant->offset);
 	pid_t pid;
 
-	if (ret == -EINVAL || ret == -ENOENT)
-		SKIP(return, "no time namespaces in this kernel");
+	if (no_timens(ret))
+		SKIP(return, NO_TIMENS);
 	ASSERT_EQ(0, ret);
 	pid = fork();
 	if (!pid) {
@@ -144,16 +147,16 @@ TEST_F(timens, a_wheel_keeps_the_time_it_was_opened_in)
 {
 	clockid_t clock = variant->clock;
 	__u64 host = clock_ns(clock), deadline;
-	int fd = self->outside, ret = enter_timens();
+	int fd = self->host, ret = enter_timens(clock, variant->offset);
 	struct twheel_event ev;
 	pid_t pid;
 
-	if (ret == -EINVAL || ret == -ENOENT)
-		SKIP(return, "no time namespaces in this kernel");
+	if (no_timens(ret))
+		SKIP(return, NO_TIMENS);
 	ASSERT_EQ(0, ret);
 	pid = fork();
 	if (!pid) {
-		/* Opened outside: the host's time, here too. */
+		/* Opened in the host: the host's time, here too. */
 		CHILD_CHECK(clock_ns(clock) > host + variant->offset);
 		deadline = host + 200 * MSEC;
 		CHILD_CHECK(!arm_at(fd, 1, deadline, 0));
@@ -165,30 +168,21 @@ TEST_F(timens, a_wheel_keeps_the_time_it_was_opened_in)
 	ASSERT_EQ(0, child_result(pid));
 }
 
-/* A process whose children live where the clock shows about half of the host's time. */
-static bool enter_behind(clockid_t clock)
+TEST_F(timens, a_far_deadline_in_a_namespace_behind_delays_nobody)
 {
-	__u64 half = clock_ns(clock) / 2;
-
-	/* The nanoseconds count forward, always. */
-	return !unshare(CLONE_NEWTIME) &&
-	       !write_file("/proc/self/timens_offsets", "%d -%llu %llu\n", clock,
-			   half / SEC + 1, SEC - half % SEC - 1);
-}
-
-TEST_F(timens, a_far_deadline_where_the_clock_is_behind_delays_nobody)
-{
-	int ready[2], fd = self->outside;
+	int ready[2], fd = self->host, ret;
 	__u64 start;
 	char byte;
 	pid_t pid;
 
 	if (getuid())
-		SKIP(return, "needs root to be another user");
+		SKIP(return, NEEDS_ROOT);
 	ASSERT_EQ(0, pin(0));
 	ASSERT_EQ(0, pipe(ready));
-	if (!enter_behind(variant->clock))
-		SKIP(return, "no time namespaces in this kernel");
+	ret = enter_timens(variant->clock, behind(variant->clock));
+	if (no_timens(ret))
+		SKIP(return, NO_TIMENS);
+	ASSERT_EQ(0, ret);
 	pid = fork();
 	if (!pid) {
 		/* Alice's wheel has the time of where it was opened. */
@@ -212,6 +206,132 @@ TEST_F(timens, a_far_deadline_where_the_clock_is_behind_delays_nobody)
 	EXPECT_GE(SEC + LATE, now_ns() - start);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/* A wheel has the time of where it was opened, and says so. */
+FIXTURE(passed) {
+	int fd, ends[2];
+	__s64 offset;
+	/* Of the attempt to enter a namespace with that offset. */
+	int error;
+};
+
+FIXTURE_VARIANT(passed) {
+	clockid_t clock;
+	/* 0: the namespace's clock is behind the host's. */
+	__s64 ahead;
+};
+
+FIXTURE_VARIANT_ADD(passed, monotonic) { .clock = CLOCK_MONOTONIC, .ahead = 100000 * SEC };
+FIXTURE_VARIANT_ADD(passed, boottime) { .clock = CLOCK_BOOTTIME, .ahead = 250000 * SEC };
+FIXTURE_VARIANT_ADD(passed, monotonic_behind) { .clock = CLOCK_MONOTONIC };
+FIXTURE_VARIANT_ADD(passed, boottime_behind) { .clock = CLOCK_BOOTTIME };
+
+FIXTURE_SETUP(passed)
+{
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, self->ends));
+	self->fd = open_with_clock(variant->clock);
+	ASSERT_LE(0, self->fd);
+	self->offset = variant->ahead ?: behind(variant->clock);
+	self->error = enter_timens(variant->clock, self->offset);
+}
+
+FIXTURE_TEARDOWN(passed)
+{
+	close(self->fd);
+	close(self->ends[0]);
+	close(self->ends[1]);
+}
+
+/* The wheel's clock is the caller's, and so much. */
+static __s64 offset_of(int fd, clockid_t clock)
+{
+	__u64 before = clock_ns(clock), after;
+	struct twheel_setup s;
+
+	if (wheel_ioctl(fd, TWHEEL_IOC_GET_SETUP, &s))
+		return INT64_MIN;
+	after = clock_ns(clock);
+	if (before + s.clock_offset > s.now || after + s.clock_offset < s.now)
+		return INT64_MIN;
+	return s.clock_offset;
+}
+
+/* A deadline that is reckoned by that is neither early nor late. */
+static bool in_time(int fd, clockid_t clock, __s64 offset)
+{
+	__u64 deadline = clock_ns(clock) + offset + 100 * MSEC, now;
+	struct twheel_event ev;
+
+	if (arm_at(fd, 1, deadline, 0) || wheel_read(fd, &ev, 1) != 1)
+		return false;
+	now = clock_ns(clock) + offset;
+	return ev.deadline == deadline && ev.fired >= deadline && now >= ev.fired &&
+	       now <= deadline + LATE;
+}
+
+TEST_F(passed, a_wheel_passed_into_a_namespace_keeps_and_tells_its_time)
+{
+	pid_t pid;
+
+	if (no_timens(self->error))
+		SKIP(return, NO_TIMENS);
+	ASSERT_EQ(0, self->error);
+	pid = fork();
+	if (!pid) {
+		CHILD_CHECK(offset_of(self->fd, variant->clock) == -self->offset);
+		CHILD_CHECK(in_time(self->fd, variant->clock, -self->offset));
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+	/* Here it is as it was. */
+	EXPECT_EQ(0, offset_of(self->fd, variant->clock));
+	EXPECT_TRUE(in_time(self->fd, variant->clock, 0));
+}
+
+TEST_F(passed, a_wheel_passed_out_of_a_namespace_keeps_and_tells_its_time)
+{
+	pid_t pid;
+	int fd;
+
+	if (no_timens(self->error))
+		SKIP(return, NO_TIMENS);
+	ASSERT_EQ(0, self->error);
+	pid = fork();
+	if (!pid) {
+		fd = open_with_clock(variant->clock);
+		CHILD_CHECK(fd >= 0);
+		CHILD_CHECK(offset_of(fd, variant->clock) == 0);
+		CHILD_CHECK(in_time(fd, variant->clock, 0));
+		CHILD_CHECK(!fd_pass(self->ends[0], fd));
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+	fd = fd_receive(self->ends[1]);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(self->offset, offset_of(fd, variant->clock));
+	EXPECT_TRUE(in_time(fd, variant->clock, self->offset));
+	close(fd);
+}
+
+TEST(the_wall_clock_has_no_offset_in_a_namespace)
+{
+	int fd = open_with_clock(CLOCK_REALTIME), error;
+	pid_t pid;
+
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, offset_of(fd, CLOCK_REALTIME));
+	error = enter_timens(CLOCK_MONOTONIC, 1000 * SEC);
+	if (no_timens(error))
+		SKIP(return, NO_TIMENS);
+	ASSERT_EQ(0, error);
+	pid = fork();
+	if (!pid) {
+		CHILD_CHECK(offset_of(fd, CLOCK_REALTIME) == 0);
+		_exit(0);
+	}
+	ASSERT_EQ(0, child_result(pid));
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

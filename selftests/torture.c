@@ -17,7 +17,7 @@
  *	idle	has timers, none of which is due
  *	abuse	what is due at once, for ever; periods that nobody reads
  *
- * What is looked at, by promise:
+ * The checks, by promise:
  *
  * 1. Never early: each event against the clock, against when it was found due, and
  *    against what its arming asked for.  How late they are is told, and how many were
@@ -104,7 +104,7 @@ static void __attribute__((format(printf, 2, 3))) wrong(int promise, const char 
 		fprintf(stderr, "WRONG (promise %d): %s\n", promise, text);
 }
 
-/* What is not about a promise: the test itself can't go on. */
+/* A failure outside the promises: the test itself can't go on. */
 #define NEED(cond) do {							\
 	if (!(cond)) {							\
 		wrong(0, "line %d: %s: %s", __LINE__, #cond, strerror(errno)); \
@@ -478,7 +478,7 @@ static void do_batch(struct owner *o, __u64 *seed)
 				.opcode = TWHEEL_OP_CANCEL,
 				.id = (r % OWN_IDS) * OWNERS + o->number,
 			};
-		/* What was armed before in this batch is not known to have one. */
+		/* An arming earlier in this batch has no generation that is known yet. */
 		ops[i].generation = 0;
 		wanted[i] = 0;
 	}

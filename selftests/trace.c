@@ -2,6 +2,8 @@
 /*
  * The tracepoints: each is there, and its fields say what has happened.  Read from an instance of
  * tracefs of a test's own.
+ *
+ * Bed: fast
  */
 #include "words_test.h"
 
@@ -121,7 +123,7 @@ static int lines(const char *text, const char *event, __u64 wheel)
 	return n;
 }
 
-TEST_F(trace, all_have_a_format)
+TEST_F(trace, all_tracepoints_have_a_format)
 {
 	static const char * const events[] = {
 		"twheel_timer_arm", "twheel_timer_cancel", "twheel_timer_let_go",
@@ -146,7 +148,7 @@ TEST_F(trace, all_have_a_format)
 	EXPECT_TRUE(has(late, "size:8;\tsigned:0;"));
 }
 
-TEST_F(trace, arm_and_cancel)
+TEST_F(trace, arm_and_cancel_are_traced)
 {
 	__u64 number = number_of(self->fd), base = now_ns() + HOUR;
 	struct twheel_op op = {
@@ -210,7 +212,7 @@ TEST_F(trace, arm_and_cancel)
 }
 
 /* Behind others in its list, of which there are eight, a timer does not know its slot. */
-TEST_F(trace, moved_behind_others)
+TEST_F(trace, a_timer_moved_behind_others_is_traced_without_a_slot)
 {
 	__u64 base = now_ns() + HOUR;
 	const char *line = self->text;
@@ -226,8 +228,8 @@ TEST_F(trace, moved_behind_others)
 	}
 }
 
-/* What is told of an event is what its reader, and the wheel's statistics, say. */
-TEST_F(trace, expire_and_deliver)
+/* The tracepoints of an event agree with its record and with the wheel's statistics. */
+TEST_F(trace, expiry_and_delivery_are_traced_as_they_are_counted)
 {
 	/* Far enough ahead that all are armed before, on a slow kernel too. */
 	__u64 number = number_of(self->fd), base = now_ns() + 500 * MSEC;
@@ -273,7 +275,7 @@ TEST_F(trace, expire_and_deliver)
  * In a slot of level 1, which comes down for the first of them, and the others with it, each to its
  * own slot.
  */
-TEST_F(trace, cascade)
+TEST_F(trace, a_cascade_is_traced_with_its_timers)
 {
 	__u64 number = number_of(self->fd), slot = 64 * MSEC;
 	__u64 base = (now_ns() / slot + 16) * slot + 5 * MSEC;
@@ -311,7 +313,7 @@ TEST_F(trace, cascade)
 }
 
 /* Of four timers of one tick, stores push two back and cancel one before it comes. */
-TEST_F(trace, pushed_back_and_cancelled_by_stores)
+TEST_F(trace, timers_pushed_back_and_cancelled_by_stores_are_traced)
 {
 	struct shared *s = &self->shared;
 	__u64 base, number;
@@ -355,7 +357,7 @@ TEST_F(trace, pushed_back_and_cancelled_by_stores)
 }
 
 /* An event that waits, and is pushed back by a store before it is read. */
-TEST_F(trace, stale)
+TEST_F(trace, a_stale_event_is_traced)
 {
 	struct shared *s = &self->shared;
 	__u64 base, number;
@@ -379,7 +381,7 @@ TEST_F(trace, stale)
 }
 
 /* The hrtimer of the clock is set to no later than the deadline's tick, and fires for it. */
-TEST_F(trace, hrtimer)
+TEST_F(trace, the_hrtimer_is_traced_for_its_deadline)
 {
 	__u64 base = now_ns() + 30 * MSEC;
 	struct twheel_event ev;
@@ -407,7 +409,7 @@ TEST_F(trace, hrtimer)
 }
 
 /* What needs no package: a histogram that the kernel keeps. */
-TEST_F(trace, histogram)
+TEST_F(trace, the_kernel_keeps_a_histogram_of_lateness)
 {
 	char trigger[128], path[128], text[4096];
 	const char *at;

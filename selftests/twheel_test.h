@@ -62,6 +62,12 @@ static inline __u64 late(void)
 	return (ms ? strtoull(ms, NULL, 0) : 500) * MSEC;
 }
 
+/* Why a test skips itself. */
+#define NEEDS_ROOT	"needs root"
+#define NO_WORDS	"this kernel has no words"
+#define NO_TIMENS	"no time namespaces in this kernel"
+#define NO_USERNS	"no user namespaces in this kernel"
+
 /* Without the device every test would say the same thing. */
 static void __attribute__((constructor)) need_device(void)
 {
@@ -656,6 +662,13 @@ static inline int child_result(pid_t pid)
 		_exit(1);						\
 	}								\
 } while (0)
+
+static inline int compare_u64(const void *a, const void *b)
+{
+	const __u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
 
 /* Small and repeatable; the tests need variety, not secrecy. */
 static inline __u32 next_random(__u32 *seed)

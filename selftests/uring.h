@@ -50,7 +50,7 @@ static inline int uring_open(struct uring *r)
 	return 0;
 }
 
-/* What is mapped keeps the ring, and what it does, as its descriptor would. */
+/* A mapping keeps the ring and its requests alive, as its descriptor does. */
 static inline void uring_close(struct uring *r)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(r->map); i++)

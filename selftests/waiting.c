@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Waiting for events: blocking reads, poll, epoll in all its modes, io_uring.
+ *
+ * Bed: plain, storm
  */
 #include <sys/uio.h>
 
+/* Reads wait. */
+#define WHEEL_FLAGS	0
+#define WORDS_OPTIONAL
 #include "beside.h"
+#include "held.h"
 #include "uring.h"
-
-FIXTURE(wheel) {
-	int fd;
-};
-
-FIXTURE_SETUP(wheel)
-{
-	self->fd = wheel_open(0);
-	ASSERT_LE(0, self->fd);
-}
-
-FIXTURE_TEARDOWN(wheel)
-{
-	close(self->fd);
-}
+#include "wheel_fixture.h"
+#include "words_test.h"
 
 /* Blocking reads */
 
-TEST_F(wheel, read_blocks_until_the_deadline)
+TEST_F(wheel, a_read_blocks_until_the_deadline)
 {
 	__u64 deadline = now_ns() + 50 * MSEC;
 	struct twheel_event ev;
@@ -132,7 +125,7 @@ static void handle_signal(int flags)
 	sigaction(SIGUSR1, &sa, NULL);
 }
 
-TEST_F(wheel, read_is_interrupted)
+TEST_F(wheel, a_signal_interrupts_a_read_that_waits)
 {
 	struct sleeper s = { .fd = self->fd };
 	struct twheel_event ev;
@@ -146,13 +139,13 @@ TEST_F(wheel, read_is_interrupted)
 	EXPECT_EQ(-1, s.ret);
 	EXPECT_EQ(EINTR, s.error);
 
-	/* What comes later is there for the next. */
+	/* A later event is there for the next read. */
 	ASSERT_EQ(0, arm_at(self->fd, 1, 1, 0));
 	EXPECT_EQ(1, wheel_read(self->fd, &ev, 1));
 }
 
 /* What TWHEEL_STORM makes of all tests, and here without it. */
-TEST_F(wheel, a_storm_of_signals)
+TEST_F(wheel, a_storm_of_signals_changes_no_result)
 {
 	struct sleeper s[4] = {};
 	__u64 limit = now_ns() + NEVER_MS * MSEC, deadline;
@@ -183,7 +176,7 @@ TEST_F(wheel, a_storm_of_signals)
 	EXPECT_LT(50, storm_hits);
 }
 
-TEST_F(wheel, read_is_restarted)
+TEST_F(wheel, a_read_that_waits_is_restarted)
 {
 	struct sleeper s = { .fd = self->fd };
 
@@ -197,7 +190,7 @@ TEST_F(wheel, read_is_restarted)
 	EXPECT_EQ(6, s.ev.cookie);
 }
 
-TEST_F(wheel, read_returns_what_there_is)
+TEST_F(wheel, a_read_returns_what_there_is)
 {
 	struct twheel_event ev[8];
 
@@ -328,7 +321,7 @@ static int epoll_on(int fd, __u32 events)
 	return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) ? -1 : ep;
 }
 
-TEST_F(wheel, epoll_level)
+TEST_F(wheel, epoll_tells_of_unread_events_again)
 {
 	int ep = epoll_on(self->fd, EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLPRI);
 	struct twheel_event ev;
@@ -380,7 +373,7 @@ TEST_F(wheel, epoll_edge_tells_of_each_batch)
 	close(ep);
 }
 
-TEST_F(wheel, epoll_oneshot)
+TEST_F(wheel, epoll_oneshot_tells_once)
 {
 	int ep = epoll_on(self->fd, EPOLLIN | EPOLLONESHOT);
 	struct epoll_event e = { .events = EPOLLIN | EPOLLONESHOT };
@@ -567,7 +560,7 @@ static void *wait_in_poll(void *fd)
 	return NULL;
 }
 
-TEST_F(killed, a_waiter_dies)
+TEST_F(killed, a_waiter_that_is_killed_dies_at_once)
 {
 	void *(*how)(void *fd) = variant->polls ? wait_in_poll : wait_in_read;
 	__u64 start, end = 0;
@@ -597,160 +590,68 @@ TEST_F(killed, a_waiter_dies)
 	EXPECT_LT(0, end);
 }
 
-/*
- * Events that were found, and then cancelled by stores.  A poll, and a read that must not wait,
- * drop them for a bounded number of steps; any other read goes on until it is sure.
- */
-#define STEPS		16
-#define STEP		64
-#define STALE		4096
-
-static int leave_stale(int fd)
+/* One thread polls and finds the event, so another that sleeps in poll() is woken. */
+TEST(a_poll_that_finds_an_event_wakes_others)
 {
-	struct twheel_setup setup = { .flags = TWHEEL_SETUP_WORDS };
-	struct twheel_word *words;
-	int ret;
-
-	ret = set_up(fd, &setup);
-	if (ret)
-		return ret;
-	words = mmap(NULL, STALE * sizeof(*words), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		     setup.words_offset);
-	if (words == MAP_FAILED)
-		return -errno;
-	for (unsigned int id = 0; !ret && id < STALE; id++)
-		ret = arm_at(fd, id, 1, id);
-	if (!ret && !wait_expired(fd, STALE))
-		ret = -ETIME;
-	for (unsigned int id = 0; id < STALE; id++)
-		__atomic_store_n(&words[id].deadline, 0, __ATOMIC_RELEASE);
-	munmap(words, STALE * sizeof(*words));
-	return ret;
-}
-
-FIXTURE(stale) {
-	int fd, epfd;
+	int fd = wheel_open(O_NONBLOCK);
+	struct caller poller;
 	struct twheel_event ev;
-};
 
-FIXTURE_SETUP(stale)
-{
-	struct epoll_event events = { .events = EPOLLIN | EPOLLET };
-
-	self->fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, self->fd);
-	self->epfd = epoll_create1(0);
-	ASSERT_LE(0, self->epfd);
-	ASSERT_EQ(0, epoll_ctl(self->epfd, EPOLL_CTL_ADD, self->fd, &events));
-	ASSERT_EQ(0, leave_stale(self->fd));
-}
-
-FIXTURE_TEARDOWN(stale)
-{
-	close(self->epfd);
-	close(self->fd);
-}
-
-static __u64 expired(int fd)
-{
-	struct twheel_stats s;
-
-	return wheel_stats(fd, &s) ? ~0ULL : s.expired;
-}
-
-/* A poll that is not sure says that the wheel is readable; a read is sure. */
-TEST_F(stale, are_dropped_by_polls_in_bounded_steps)
-{
-	for (int left = STALE - STEPS * STEP; left > 0; left -= STEPS * STEP) {
-		ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, 0));
-		ASSERT_EQ(left, expired(self->fd));
+	ASSERT_LE(0, fd);
+	for (int i = 0; i < 50; i++) {
+		poller = (struct caller){ .call = call_poll, .fd = fd };
+		ASSERT_EQ(0, caller_start(&poller));
+		ASSERT_TRUE(caller_asleep(&poller));
+		ASSERT_EQ(0, arm_in(fd, 1, 3 * MSEC, 0));
+		while (!wheel_poll(fd, 0))
+			;
+		ASSERT_TRUE(caller_done(&poller, 5000))
+			TH_LOG("round %d", i);
+		ASSERT_EQ(0, pthread_join(poller.thread, NULL));
+		EXPECT_EQ(POLLIN | POLLRDNORM, poller.ret);
+		ASSERT_EQ(1, wheel_read(fd, &ev, 1));
 	}
-	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &self->ev, 1));
-	EXPECT_EQ(0, expired(self->fd));
-	EXPECT_EQ(0, wheel_poll(self->fd, 0));
+	close(fd);
 }
 
-TEST_F(stale, are_passed_by_a_read)
+static void *read_an_event(void *fd)
 {
-	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &self->ev, 1));
-	EXPECT_EQ(0, expired(self->fd));
-	EXPECT_EQ(0, wheel_poll(self->fd, 100));
+	static struct twheel_event ev;
+
+	return wheel_read(*(int *)fd, &ev, 1) == 1 ? &ev : NULL;
 }
 
-TEST_F(stale, are_passed_by_a_read_at_once_in_bounded_steps)
+/* Two events come at the same time for two readers, and the copy of one takes long. */
+TEST(a_reader_is_woken_beside_one_whose_copy_is_held_up)
 {
-	struct iovec iov = { &self->ev, sizeof(self->ev) };
-	sigset_t storm;
-	__u64 left;
+	struct caller slow = { .call = call_read };
+	struct held held;
+	pthread_t other;
+	void *event;
+	int fd = wheel_open(0);
+	__u64 due;
 
-	/* A call that is interrupted would begin anew, with as many steps. */
-	sigemptyset(&storm);
-	sigaddset(&storm, STORM_SIGNAL);
-	ASSERT_EQ(0, pthread_sigmask(SIG_BLOCK, &storm, NULL));
-	ASSERT_EQ(0, arm_at(self->fd, STALE, 1, 9));
-	for (left = STALE + 1; left > STEPS * STEP; left = expired(self->fd)) {
-		ASSERT_EQ(-1, preadv2(self->fd, &iov, 1, -1, RWF_NOWAIT));
-		ASSERT_EQ(EAGAIN, errno);
-		ASSERT_GE(STEPS * STEP, left - expired(self->fd));
-		/* Each gets on, so this comes to an end. */
-		ASSERT_LT(expired(self->fd), left);
-	}
-	EXPECT_EQ(sizeof(self->ev), preadv2(self->fd, &iov, 1, -1, RWF_NOWAIT));
-	EXPECT_EQ(9, self->ev.cookie);
-}
-
-/* Such a read may leave events behind those that it has dropped: an edge tells of them. */
-TEST_F(stale, an_edge_comes_for_what_a_read_at_once_leaves)
-{
-	enum { WANTED = 1000 };
-	static struct twheel_event ev[64];
-	struct iovec iov = { ev, sizeof(ev) };
-	int got = 0;
-	ssize_t ret;
-
-	for (int i = 0; i < WANTED; i++)
-		ASSERT_EQ(0, arm_at(self->fd, STALE + i, 1, 0));
-	while (got < WANTED) {
-		ASSERT_EQ(EPOLLIN, epoll_get(self->epfd, NEVER_MS))
-			TH_LOG("%d of %d events came", got, WANTED);
-		while ((ret = preadv2(self->fd, &iov, 1, -1, RWF_NOWAIT)) > 0)
-			got += ret / sizeof(*ev);
-		ASSERT_EQ(-1, ret);
-		ASSERT_EQ(EAGAIN, errno);
-	}
-	EXPECT_EQ(WANTED, got);
-}
-
-TEST_F(stale, do_not_hide_one_that_counts)
-{
-	ASSERT_EQ(0, arm_at(self->fd, STALE, 1, 9));
-	ASSERT_EQ(0, fcntl(self->fd, F_SETFL, 0));
-	EXPECT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->fd, NEVER_MS));
-	ASSERT_EQ(1, wheel_read(self->fd, &self->ev, 1));
-	EXPECT_EQ(9, self->ev.cookie);
-}
-
-TEST_F(stale, do_not_hide_one_that_comes_later)
-{
-	EXPECT_EQ(EPOLLIN, epoll_get(self->epfd, NEVER_MS));
-	EXPECT_EQ(-EAGAIN, wheel_read(self->fd, &self->ev, 1));
-	EXPECT_EQ(0, epoll_get(self->epfd, 0));
-	ASSERT_EQ(0, arm_in(self->fd, STALE, 20 * MSEC, 9));
-	EXPECT_EQ(EPOLLIN, epoll_get(self->epfd, NEVER_MS));
-	ASSERT_EQ(1, wheel_read(self->fd, &self->ev, 1));
-	EXPECT_EQ(9, self->ev.cookie);
-}
-
-TEST_F(stale, cost_softirq_nothing)
-{
-	struct twheel_stats before, after;
-
-	ASSERT_EQ(0, arm_in(self->fd, STALE, 20 * MSEC, 9));
-	ASSERT_EQ(0, wheel_stats(self->fd, &before));
-	sleep_until(now_ns() + 200 * MSEC);
-	ASSERT_EQ(0, wheel_stats(self->fd, &after));
-	EXPECT_EQ(before.interrupts, after.interrupts);
-	EXPECT_EQ(STALE, after.expired);
+	if (!held_open(&held))
+		SKIP(return, NO_USERFAULTFD);
+	ASSERT_LE(0, fd);
+	slow.fd = fd;
+	slow.memory = held.page;
+	slow.nr = 1;
+	due = now_ns() + 300 * MSEC;
+	ASSERT_EQ(0, arm_at(fd, 1, due, 0));
+	ASSERT_EQ(0, arm_at(fd, 2, due, 0));
+	/* The first who sleeps is the first to be woken. */
+	ASSERT_EQ(0, caller_start(&slow));
+	ASSERT_TRUE(caller_asleep(&slow));
+	ASSERT_EQ(0, pthread_create(&other, NULL, read_an_event, &fd));
+	ASSERT_TRUE(held_wait(&held));
+	ASSERT_EQ(0, pthread_join(other, &event));
+	EXPECT_NE(NULL, event);
+	EXPECT_FALSE(caller_done(&slow, 0));
+	EXPECT_EQ(0, held_let(&held));
+	EXPECT_TRUE(caller_done(&slow, NEVER_MS));
+	held_close(&held);
+	close(fd);
 }
 
 /* How many threads io_uring has made to sleep for us. */
@@ -806,7 +707,7 @@ FIXTURE_TEARDOWN(uring)
 	close(self->fd);
 }
 
-TEST_F(uring, read_waits_without_a_worker)
+TEST_F(uring, uring_read_waits_without_a_worker)
 {
 	struct io_uring_cqe cqe;
 	__u64 deadline;
@@ -824,7 +725,7 @@ TEST_F(uring, read_waits_without_a_worker)
 	EXPECT_EQ(0, uring_workers());
 }
 
-TEST_F(uring, read_of_what_is_there)
+TEST_F(uring, uring_read_returns_what_is_there)
 {
 	struct io_uring_cqe cqe;
 
@@ -839,7 +740,7 @@ TEST_F(uring, read_of_what_is_there)
 	EXPECT_EQ(0, uring_workers());
 }
 
-TEST_F(uring, read_that_may_not_wait)
+TEST_F(uring, uring_read_that_may_not_wait_does_not)
 {
 	struct io_uring_cqe cqe;
 
@@ -850,7 +751,7 @@ TEST_F(uring, read_that_may_not_wait)
 	EXPECT_EQ(0, uring_workers());
 }
 
-TEST_F(uring, read_of_a_nonblocking_file)
+TEST_F(uring, uring_read_of_a_nonblocking_file_waits_without_a_worker)
 {
 	struct io_uring_cqe cqe;
 
@@ -865,7 +766,7 @@ TEST_F(uring, read_of_a_nonblocking_file)
 	EXPECT_EQ(0, uring_workers());
 }
 
-TEST_F(uring, read_that_is_cancelled_takes_no_event)
+TEST_F(uring, uring_read_that_is_cancelled_takes_no_event)
 {
 	struct io_uring_sqe cancel = {
 		.opcode = IORING_OP_ASYNC_CANCEL,
@@ -890,7 +791,7 @@ TEST_F(uring, read_that_is_cancelled_takes_no_event)
  * A read that has stale events in its way works for a while.  What else the ring completes
  * meanwhile is news for the task, as a signal would be, but it is none: the read waits on.
  */
-TEST_F(uring, read_waits_while_others_complete)
+TEST_F(uring, uring_read_waits_while_other_requests_complete)
 {
 	struct __kernel_timespec past = { .tv_nsec = 1 };
 	struct io_uring_sqe timeout = {
@@ -901,10 +802,11 @@ TEST_F(uring, read_waits_while_others_complete)
 		.timeout_flags = IORING_TIMEOUT_ABS,
 		.user_data = 2,
 	};
+	struct shared s = { .fd = self->fd };
 	const unsigned int others = 4;
 	struct io_uring_cqe cqe;
 
-	ASSERT_EQ(0, leave_stale(self->fd));
+	ASSERT_EQ(0, leave_stale(&s, 4096));
 	for (unsigned int i = 0; i < others; i++)
 		uring_queue(&self->ring, &timeout);
 	uring_queue(&self->ring, &self->read);
@@ -920,7 +822,7 @@ TEST_F(uring, read_waits_while_others_complete)
 	EXPECT_EQ(7, self->ev[0].cookie);
 }
 
-TEST_F(uring, reads_get_an_event_each)
+TEST_F(uring, uring_reads_get_an_event_each)
 {
 	struct io_uring_cqe cqe;
 	bool seen[4] = {};
@@ -943,7 +845,7 @@ TEST_F(uring, reads_get_an_event_each)
 	EXPECT_EQ(0, uring_workers());
 }
 
-TEST_F(uring, poll_once)
+TEST_F(uring, uring_poll_tells_once)
 {
 	struct io_uring_cqe cqe;
 
@@ -957,7 +859,7 @@ TEST_F(uring, poll_once)
 	EXPECT_EQ(0, uring_workers());
 }
 
-TEST_F(uring, poll_again_and_again)
+TEST_F(uring, uring_poll_tells_again_and_again)
 {
 	struct io_uring_cqe cqe;
 	int i;
@@ -975,7 +877,7 @@ TEST_F(uring, poll_again_and_again)
 	EXPECT_EQ(0, uring_workers());
 }
 
-TEST_F(uring, ring_ends_with_a_read_under_way)
+TEST_F(uring, uring_ends_with_a_read_under_way)
 {
 	struct io_uring_sqe hold = { .opcode = IORING_OP_POLL_ADD };
 	struct uring ring;

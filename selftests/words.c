@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Words: timers that are armed, moved and cancelled by a store.
+ *
+ * Bed: plain, storm, short
  */
 #include "words_test.h"
 
@@ -22,7 +24,7 @@ FIXTURE_TEARDOWN(words)
 	shared_close(&self->s);
 }
 
-TEST_F(words, are_there)
+TEST_F(words, setup_makes_a_word_for_each_id)
 {
 	struct twheel_features f = {};
 	__u32 id;
@@ -34,7 +36,7 @@ TEST_F(words, are_there)
 		ASSERT_EQ(0, self->s.word[id].deadline | self->s.word[id].promise);
 }
 
-TEST_F(words, refused_mappings)
+TEST_F(words, bad_mappings_are_refused)
 {
 	static const struct {
 		size_t		size;
@@ -67,7 +69,7 @@ TEST_F(words, refused_mappings)
 }
 
 /* Setup has made none, and nothing makes them later. */
-TEST_F(words, none_without_the_flag)
+TEST_F(words, there_are_no_words_without_the_flag)
 {
 	struct twheel_op op = { .flags = TWHEEL_ARM_STORED, .id = 300 };
 	int fd = wheel_open(O_NONBLOCK);
@@ -87,7 +89,7 @@ TEST_F(words, none_without_the_flag)
 	close(fd);
 }
 
-TEST_F(words, too_late_when_timers_are_armed)
+TEST_F(words, words_are_refused_when_timers_are_armed)
 {
 	struct twheel_setup s = { .flags = TWHEEL_SETUP_WORDS };
 	int fd = wheel_open(O_NONBLOCK);
@@ -99,7 +101,7 @@ TEST_F(words, too_late_when_timers_are_armed)
 }
 
 /* Of each id, whole pages of them. */
-TEST_F(words, are_mapped_to_the_last_id)
+TEST_F(words, words_are_mapped_to_the_last_id)
 {
 	static const __u32 capacity[] = { 1, 255, 256, 257, 1000 };
 
@@ -133,7 +135,7 @@ TEST_F(words, are_mapped_to_the_last_id)
 }
 
 /* Nobody keeps a page of them beyond the life of the wheel. */
-TEST_F(words, can_not_be_pinned)
+TEST_F(words, words_can_not_be_pinned)
 {
 	struct iovec iov = { self->s.word, PAGE };
 	int ends[2];
@@ -146,14 +148,14 @@ TEST_F(words, can_not_be_pinned)
 }
 
 /* A store may arm or cancel a timer at any time, so the kernel does not know which ids are free. */
-TEST_F(words, leave_no_id_to_the_kernel)
+TEST_F(words, words_leave_no_id_to_the_kernel)
 {
 	struct twheel_op op = { .deadline = 1, .id = TWHEEL_ID_ANY };
 
 	EXPECT_EQ(-EOPNOTSUPP, wheel_arm(self->s.fd, &op));
 }
 
-TEST_F(words, cost_no_memory_when_not_mapped)
+TEST_F(words, words_cost_no_memory_when_not_mapped)
 {
 	struct twheel_setup setup = { .capacity = CAPACITY };
 	struct twheel_stats with, without;
@@ -247,7 +249,7 @@ TEST_F(words, a_store_cancels)
 	EXPECT_EQ(0, promise(&self->s, 7));
 }
 
-TEST_F(words, cancelled_and_armed_again_without_a_call)
+TEST_F(words, stores_cancel_and_arm_again_without_a_call)
 {
 	__u64 deadline = now_ns() + 500 * MSEC;
 	struct twheel_event ev;
@@ -290,7 +292,7 @@ TEST_F(words, an_event_that_waits_is_replaced_by_a_store)
 	EXPECT_EQ(deadline, ev.deadline);
 }
 
-TEST_F(words, stored_but_not_called_for_is_seen_by_the_reader)
+TEST_F(words, a_read_sees_what_was_stored_without_a_call)
 {
 	struct twheel_event ev;
 	__u64 deadline;
@@ -341,7 +343,7 @@ TEST_F(words, a_call_stores_too)
 	EXPECT_EQ(77, ev.cookie);
 }
 
-TEST_F(words, cancel_tells_of_what_was_stored)
+TEST_F(words, a_cancel_tells_what_was_stored)
 {
 	__u64 deadline = now_ns() + HOUR;
 
@@ -371,7 +373,7 @@ TEST_F(words, periods_are_stored_by_the_read)
 	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
 }
 
-TEST_F(words, listed_as_stored)
+TEST_F(words, a_list_tells_what_is_stored)
 {
 	struct twheel_timer t[4];
 	__u64 deadline = now_ns() + HOUR;
@@ -393,7 +395,7 @@ TEST_F(words, listed_as_stored)
 	EXPECT_EQ(0, list_all(self->s.fd, t, 4));
 }
 
-TEST_F(words, outlive_the_mapping)
+TEST_F(words, words_outlive_their_mapping)
 {
 	__u64 deadline = now_ns() + 20 * MSEC;
 	struct twheel_event ev;
@@ -410,7 +412,7 @@ TEST_F(words, outlive_the_mapping)
 	EXPECT_EQ(0, wanted(&self->s, 7));
 }
 
-TEST_F(words, are_shared_with_a_child)
+TEST_F(words, words_are_shared_with_a_child)
 {
 	__u64 deadline = now_ns() + HOUR;
 	struct twheel_event ev;
@@ -429,7 +431,7 @@ TEST_F(words, are_shared_with_a_child)
 	EXPECT_EQ(8, ev.id);
 }
 
-TEST_F(words, move_with_mremap)
+TEST_F(words, words_move_with_mremap)
 {
 	struct twheel_word *to = mmap(NULL, WORDS_SIZE, PROT_NONE,
 				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -442,7 +444,7 @@ TEST_F(words, move_with_mremap)
 	EXPECT_NE(0, promise(&self->s, 7));
 }
 
-TEST_F(words, any_number_may_stand_there)
+TEST_F(words, any_number_may_stand_in_a_word)
 {
 	static const __u64 numbers[] = {
 		1, 2, ~0ULL, ~0ULL - 1, 1ULL << 63, (1ULL << 63) - 1, (1ULL << 63) + 1,
@@ -497,18 +499,18 @@ static int stale_then_later(struct __test_metadata *_metadata, struct shared *s,
 	return close(ep);
 }
 
-TEST_F(words, stale_then_later_is_an_edge)
+TEST_F(words, a_timer_moved_behind_its_event_is_an_edge)
 {
 	ASSERT_EQ(0, stale_then_later(_metadata, &self->s, EPOLLET));
 }
 
-TEST_F(words, stale_then_later_is_a_level)
+TEST_F(words, a_timer_moved_behind_its_event_is_a_level)
 {
 	ASSERT_EQ(0, stale_then_later(_metadata, &self->s, 0));
 }
 
 /* Once without, and once with a poll in between, which looks as well. */
-TEST_F(words, stale_and_wanted_for_a_past_time_is_readable_at_once)
+TEST_F(words, a_timer_moved_to_the_past_is_readable_at_once)
 {
 	const __u64 now = now_ns();
 	const __u64 deadlines[][2] = {
@@ -557,69 +559,119 @@ TEST(a_read_leaves_nothing_behind_that_is_due)
 	shared_close(&s);
 }
 
-/* A wall clock that is set back while an event waits, and forward again at the end. */
-FIXTURE(set_back) {
+/*
+ * A count that has run out.
+ */
+FIXTURE(count) {
 	struct shared s;
 };
 
-FIXTURE_VARIANT(set_back) {
-	bool words;
-};
-
-FIXTURE_VARIANT_ADD(set_back, words) { .words = true };
-FIXTURE_VARIANT_ADD(set_back, no_words) { .words = false };
-
-FIXTURE_SETUP(set_back)
-{
-	if (getuid())
-		SKIP(return, "only root sets the clock");
-	memset(&self->s, 0, sizeof(self->s));
-	self->s.setup = (struct twheel_setup){
-		.flags = TWHEEL_SETUP_CLOCK,
-		.clock = CLOCK_REALTIME,
-		.capacity = 256,
-	};
-	self->s.fd = wheel_open(O_NONBLOCK);
-	ASSERT_LE(0, self->s.fd);
-	if (variant->words) {
-		ASSERT_EQ(0, shared_set_up(&self->s));
-		ASSERT_EQ(0, shared_map(&self->s));
-	} else {
-		ASSERT_EQ(0, set_up(self->s.fd, &self->s.setup));
-	}
-}
-
-FIXTURE_TEARDOWN(set_back)
+FIXTURE_TEARDOWN(count)
 {
 	shared_close(&self->s);
 }
 
-/* What has expired stays expired; armed again, the timer waits for its deadline. */
-TEST_F(set_back, expired_stays_expired_and_pending_waits)
+FIXTURE_SETUP(count)
 {
-	__u64 deadline = clock_ns(CLOCK_REALTIME) + 20 * MSEC;
-	int fd = self->s.fd, expired, read, armed, pending, early;
-	struct twheel_event ev = {};
+}
 
-	ASSERT_EQ(0, arm_at(fd, 7, deadline, 1));
-	ASSERT_TRUE(wheel_poll(fd, NEVER_MS) & POLLIN);
-	ASSERT_EQ(0, set_wall(deadline - 10 * SEC));
-	expired = wheel_state(fd, 7);
-	read = wheel_read(fd, &ev, 1);
-	armed = arm_at(fd, 7, deadline, 2);
-	pending = wheel_state(fd, 7);
-	early = wheel_read(fd, &ev, 1);
-	ASSERT_EQ(0, set_wall(deadline + MSEC));
-	EXPECT_EQ(TWHEEL_STATE_EXPIRED, expired);
-	EXPECT_EQ(1, read);
-	EXPECT_EQ(1, ev.cookie);
-	EXPECT_LE(deadline, ev.fired);
-	EXPECT_EQ(0, armed);
-	EXPECT_EQ(TWHEEL_STATE_PENDING, pending);
-	EXPECT_EQ(-EAGAIN, early);
-	ASSERT_EQ(1, collect(fd, &ev, 1));
-	EXPECT_EQ(2, ev.cookie);
+/* Expirations until the one that says that it is the last; 0 if none does. */
+static unsigned int read_expirations(struct shared *s, unsigned int most)
+{
+	struct twheel_event ev;
+	unsigned int nr = 0;
+
+	while (nr <= most && wheel_poll(s->fd, 2000) && wheel_read(s->fd, &ev, 1) == 1) {
+		nr += 1 + ev.overruns;
+		if (ev.flags & TWHEEL_EVENT_LAST)
+			return nr;
+	}
+	return 0;
+}
+
+TEST_F(count, after_a_count_read_at_once_a_store_arms_once)
+{
+	struct twheel_event ev;
+	__u64 deadline;
+
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
+	/* All three are read in one. */
+	deadline = now_ns();
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, deadline, 5 * MSEC, 3));
+	sleep_until(deadline + 50 * MSEC);
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(2, ev.overruns);
+	EXPECT_EQ(TWHEEL_EVENT_LAST, ev.flags);
+
+	deadline = now_ns() + 10 * MSEC;
+	ASSERT_LE(0, want(&self->s, 7, deadline));
+	sleep_until(deadline + 50 * MSEC);
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
 	EXPECT_EQ(deadline, ev.deadline);
+	EXPECT_EQ(0, ev.overruns);
+	EXPECT_EQ(TWHEEL_EVENT_LAST, ev.flags);
+	EXPECT_EQ(0, wheel_poll(self->s.fd, 50));
+}
+
+TEST_F(count, after_a_count_read_by_periods_a_store_arms_once)
+{
+	struct twheel_event ev;
+	__u64 deadline;
+	int i;
+
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 5 * MSEC, 3));
+	EXPECT_EQ(3, read_expirations(&self->s, 10));
+	for (i = 0; i < 3; i++) {
+		deadline = now_ns() + 10 * MSEC;
+		ASSERT_LE(0, want(&self->s, 7, deadline));
+		ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+		EXPECT_EQ(deadline, ev.deadline);
+		EXPECT_EQ(0, ev.overruns);
+		EXPECT_EQ(TWHEEL_EVENT_LAST, ev.flags);
+		EXPECT_EQ(0, wheel_poll(self->s.fd, 50));
+	}
+}
+
+TEST_F(count, after_a_count_a_call_arms_once)
+{
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 5 * MSEC, 3));
+	EXPECT_EQ(3, read_expirations(&self->s, 10));
+	ASSERT_EQ(0, arm_at(self->s.fd, 7, 1, 0));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(TWHEEL_EVENT_LAST, ev.flags);
+	EXPECT_EQ(0, wheel_poll(self->s.fd, 50));
+}
+
+/* An event that never counted has used up nothing. */
+TEST_F(count, a_stale_event_uses_up_no_count)
+{
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 20 * MSEC, 2));
+	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
+	ASSERT_LE(0, want(&self->s, 7, now_ns() + HOUR));
+	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
+	ASSERT_LE(0, want(&self->s, 7, now_ns() + MSEC));
+	EXPECT_EQ(2, read_expirations(&self->s, 10));
+}
+
+/* And one that has counted did, though the timer was moved on since. */
+TEST_F(count, an_event_that_counted_uses_up_the_count_of_a_moved_timer)
+{
+	struct twheel_event ev;
+
+	ASSERT_EQ(0, shared_open(&self->s, CAPACITY, 0));
+	ASSERT_EQ(0, arm_every(self->s.fd, 7, now_ns(), 20 * MSEC, 3));
+	ASSERT_EQ(1, collect(self->s.fd, &ev, 1));
+	EXPECT_EQ(0, ev.flags & TWHEEL_EVENT_LAST);
+	ASSERT_LE(0, want(&self->s, 7, now_ns() + HOUR));
+	ASSERT_LE(0, want(&self->s, 7, now_ns() + 50 * MSEC));
+	EXPECT_EQ(2 - ev.overruns, read_expirations(&self->s, 10));
 }
 
 TEST_HARNESS_MAIN

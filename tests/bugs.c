@@ -4,7 +4,7 @@
  * for each, named after what it prevents, with where it was seen. They were
  * found in good code by careful people; most of them more than once.
  *
- * What only a device can get wrong is in the selftests of the same name.
+ * What only a device can get wrong is in the selftests, with the same "Seen in".
  *
  * Included by kunit.c.
  */
@@ -277,13 +277,13 @@ static void stale_expiry_after_a_cancel_or_a_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pass_to(test, now_of(test) + TICK), 4);
 	KUNIT_EXPECT_EQ(test, cancel(test, 1), TWHEEL_STATE_EXPIRED);
 	generation = arm(test, 2, later);
-	KUNIT_EXPECT_EQ(test, timers_expired(ts), 2);
+	KUNIT_EXPECT_EQ(test, timers_queued(ts), 2);
 
 	/* A read holds the event when it is cancelled, and can't deliver it. */
 	KUNIT_ASSERT_EQ(test, timers_claim(ts, &event, 1, now_of(test)), 1);
 	cancel(test, event.id);
 	timers_put_back(ts, &event, 1, ts->claims);
-	KUNIT_EXPECT_EQ(test, timers_expired(ts), 1);
+	KUNIT_EXPECT_EQ(test, timers_queued(ts), 1);
 	KUNIT_EXPECT_NE(test, read_id(test), event.id);
 	KUNIT_EXPECT_EQ(test, read_id(test), WHEEL_NIL);
 
@@ -357,7 +357,7 @@ static void pending_counter_decremented_twice_at_the_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pass_to(test, now_of(test) + SEC), CAPACITY);
 	KUNIT_EXPECT_EQ(test, cancel(test, 9), TWHEEL_STATE_EXPIRED);
 	KUNIT_EXPECT_EQ(test, cancel(test, 9), TWHEEL_STATE_IDLE);
-	KUNIT_EXPECT_EQ(test, timers_expired(ts), CAPACITY - 1);
+	KUNIT_EXPECT_EQ(test, timers_queued(ts), CAPACITY - 1);
 	KUNIT_EXPECT_EQ(test, ts->wheel.filed, 0);
 }
 
@@ -374,13 +374,13 @@ static void enumeration_returns_wrong_ids(struct kunit *test)
 	for (u32 id = 3; id < CAPACITY; id += 37)
 		arm(test, id, now_of(test) + (id % 11 ? id * TICK : 0));
 	while (cursor < CAPACITY) {
-		nr = timers_list(ts, records, ARRAY_SIZE(records), &cursor, now_of(test));
+		nr = timers_list(ts, records, ARRAY_SIZE(records), &cursor);
 		for (u32 i = 0; i < nr; i++, next += 37) {
 			KUNIT_ASSERT_EQ(test, records[i].id, next);
 			KUNIT_ASSERT_EQ(test, records[i].cookie, next);
 			KUNIT_ASSERT_EQ(test, records[i].remaining, next % 11 ? next * TICK : 1);
 			/* What it tells can be used. */
-			KUNIT_ASSERT_EQ(test, timers_get(ts, &records[i], now_of(test)), 0);
+			KUNIT_ASSERT_EQ(test, timers_get(ts, &records[i]), 0);
 			KUNIT_ASSERT_EQ(test, records[i].cookie, next);
 		}
 	}
@@ -467,7 +467,7 @@ static void leak_after_stop(struct kunit *test)
 
 	/* All come back, once: pending and expired, but not the one that a read holds. */
 	while (cursor < CAPACITY) {
-		u32 nr = timers_list(ts, records, ARRAY_SIZE(records), &cursor, now_of(test));
+		u32 nr = timers_list(ts, records, ARRAY_SIZE(records), &cursor);
 
 		for (u32 i = 0; i < nr; i++) {
 			struct twheel_op op = {
@@ -482,7 +482,7 @@ static void leak_after_stop(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, cancelled, CAPACITY - 1);
 	KUNIT_EXPECT_EQ(test, ts->wheel.filed, 0);
-	KUNIT_EXPECT_EQ(test, timers_expired(ts), 0);
+	KUNIT_EXPECT_EQ(test, timers_queued(ts), 0);
 
 	/* And stopped with timers in each state; the sanitizer looks for a leak. */
 	for (u32 id = 0; id < CAPACITY; id += 2)
@@ -687,7 +687,7 @@ static void cancelled_timers_delay_what_is_due(struct kunit *test)
 		if (id != 4000)
 			wheel_unlink(w, id);
 	KUNIT_EXPECT_EQ(test, w->filed, 1);
-	/* Looks in vain: each drops a step's worth of what is stale. */
+	/* Empty looks: each drops a step's worth of what is stale. */
 	for (; wheel_next(w) < 4001; looks++) {
 		KUNIT_ASSERT_LE(test, wheel_advance(w, wheel_next(w), WHEEL_STEP), WHEEL_STEP);
 		KUNIT_ASSERT_EQ(test, take(w), WHEEL_NIL);
@@ -768,7 +768,7 @@ static void heavy_slot_before_another(struct kunit *test)
 
 /*
  * What was filed and taken out again makes a slot look heavy: it is opened long
- * before it has to be. Found in this wheel; now one look in vain finds out.
+ * before it has to be. Found in this wheel; now one empty look finds out.
  */
 static void cancelled_timers_make_a_slot_heavy(struct kunit *test)
 {

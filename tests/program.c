@@ -57,8 +57,8 @@ static struct flight flights[FLIGHTS];
 static u64 cookie;
 
 /*
- * In a calm program no pending timer is moved or taken out, so that no look may
- * be in vain, unless a slot was heavy.
+ * In a calm program no pending timer is moved or taken out, so no look is empty, unless a slot was
+ * heavy.
  */
 static bool calm, was_crowded;
 
@@ -454,8 +454,10 @@ static const char *compare(u32 id, u32 generation)
 {
 	struct twheel_timer record = { .id = id, .generation = generation };
 	struct twheel_timer wanted = record;
-	int ret = timers_get(&ts, &record, now);
+	int ret;
 
+	timers_turn(&ts, now);
+	ret = timers_get(&ts, &record);
 	ref.now = now;
 	if (ret != ref_get(&ref, &wanted, now))
 		return "a get has the wrong result";
@@ -485,8 +487,10 @@ static const char *enumerate(u32 *cursor, unsigned int max)
 {
 	struct twheel_timer records[FLIGHT_MAX];
 	u32 id = *cursor, from = *cursor;
-	unsigned int nr = timers_list(&ts, records, max, cursor, now);
+	unsigned int nr;
 
+	timers_turn(&ts, now);
+	nr = timers_list(&ts, records, max, cursor);
 	ref.now = now;
 	if (nr > max || *cursor > ref.capacity || (*cursor <= from && from < ref.capacity))
 		return "a list goes nowhere";
@@ -633,7 +637,7 @@ static const char *look(const struct step *s)
 	error = advance(1 << 20);
 	if (!error && calm && !was_crowded && ref.stats.fired == fired &&
 	    next / ts.tick - started < WHEEL_HORIZON)
-		error = "a look in vain";
+		error = "an empty look";
 	return error;
 }
 
@@ -703,8 +707,8 @@ static const char *keep_up(const struct step *s)
 }
 
 /*
- * The clock is set back.  Pending timers wait for the same deadlines, and the wheel may look once
- * in vain for each; what has expired stays expired.
+ * The clock is set back.  Pending timers wait for the same deadlines, and the wheel may take an
+ * empty look for each.  An expired timer stays expired.
  */
 static const char *set_back(const struct step *s)
 {
@@ -771,7 +775,7 @@ static const char *check_step(unsigned long number)
 	if (ts.arms != stats->arms || ts.cancels != stats->cancels ||
 	    ts.fired != stats->fired || ts.delivered != stats->delivered ||
 	    ts.overruns != stats->overruns || ts.wheel.filed != stats->pending ||
-	    timers_expired(&ts) != stats->expired)
+	    timers_queued(&ts) != stats->expired)
 		return "something is miscounted";
 	/* Until there is no memory for a level, or a clock that is set back makes one too few. */
 	if (!was_set_back && ts.wheel.max_levels * ts.wheel.bits >= 64 &&

@@ -202,7 +202,7 @@ static u32 pass_to(struct kunit *test, u64 now)
 		KUNIT_ASSERT_LT(test, steps, ENDLESS);
 		steps++;
 	}
-	return timers_expired(&f->ts);
+	return timers_queued(&f->ts);
 }
 
 /* Read one event; false if there is none. */

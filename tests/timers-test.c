@@ -117,7 +117,7 @@ static void claim_overtaken_with_words(void)
 	arm(&op);
 	timers_put_back(&ts, &old, 1, ts.claims);
 	good = timers_claim(&ts, &event, 1, now) == 1 && event.generation == op.generation &&
-	       owner_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_expired(&ts);
+	       owner_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_queued(&ts);
 	tap(good, "words: armed again, an old event is not put back");
 
 	op.generation = 0;
@@ -125,7 +125,7 @@ static void claim_overtaken_with_words(void)
 	timers_claim(&ts, &old, 1, now);
 	good = cancel_id(3) == TWHEEL_STATE_EXPIRED && !owner_commit(&ts, &old, 1, ts.claims, now);
 	timers_put_back(&ts, &old, 1, ts.claims);
-	good &= !timers_expired(&ts) && !words[3].deadline;
+	good &= !timers_queued(&ts) && !words[3].deadline;
 	tap(good, "words: cancelled while it is read, an event is taken back");
 
 	/* By a store to another time, and back: it is due once. */
@@ -136,7 +136,7 @@ static void claim_overtaken_with_words(void)
 	store(3, 1);
 	good = !owner_commit(&ts, &old, 1, ts.claims, now) && words[3].deadline == 1;
 	good &= timers_claim(&ts, &event, 1, now) == 1 &&
-		owner_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_expired(&ts);
+		owner_commit(&ts, &event, 1, ts.claims, now) == 1 && !timers_queued(&ts);
 	tap(good, "words: stored to later and back while it is read, it comes once");
 
 	/* Stored later only: the old event is stale, the new deadline is kept. */
@@ -172,7 +172,7 @@ static void cancelled_words_end(void)
 	store(5, now + 60000000);
 	good &= ts.wheel.filed == 1;
 	pass(60000000);
-	good &= timers_expired(&ts) == 1;
+	good &= timers_queued(&ts) == 1;
 	tap(good, "words: cancelled by a call and stored again, it comes");
 	end_words();
 }
@@ -221,7 +221,8 @@ static struct twheel_timer get(u32 id)
 {
 	struct twheel_timer record = { .id = id };
 
-	timers_get(&ts, &record, now);
+	timers_turn(&ts, now);
+	timers_get(&ts, &record);
 	return record;
 }
 
@@ -244,9 +245,9 @@ static void told_before_found(bool words)
 	now += 2000001;
 	record = get(3);
 	good &= record.state == TWHEEL_STATE_EXPIRED && record.overruns == 2;
-	good &= timers_list(&ts, &record, 1, &cursor, now) == 1 &&
+	good &= timers_list(&ts, &record, 1, &cursor) == 1 &&
 		record.state == TWHEEL_STATE_EXPIRED;
-	good &= !timers_expired(&ts) && !ts.fired;
+	good &= !timers_queued(&ts) && !ts.fired;
 	good &= cancel_id(3) == TWHEEL_STATE_EXPIRED;
 	op.deadline = now + 5000000;
 	op.generation = 0;
@@ -471,7 +472,7 @@ static void stores_between_halves(void)
 	good &= timers_arm(&ts, &op, now, &need) == -EAGAIN;
 	words_exchange(&ts, &need);
 	pass(ts.tick);
-	good &= timers_expired(&ts) == 1 && !timers_arm(&ts, &op, now, &need);
+	good &= timers_queued(&ts) == 1 && !timers_arm(&ts, &op, now, &need);
 	good &= owner_read(&ts, &event, now) && event.cookie == 7 &&
 		event.generation == op.generation;
 	good &= !owner_read(&ts, &event, now);
@@ -558,14 +559,14 @@ static void stale_in_front(void)
 	for (u32 id = 0; id < 205; id++)
 		store(id, now + (id < 200 ? 1000000 : 2000000));
 	pass(2000000);
-	good = timers_expired(&ts) == 205;
+	good = timers_queued(&ts) == 205;
 	for (u32 id = 0; id < 200; id++)
 		WRITE_ONCE(words[id].deadline, 0);
-	while (events_drop_stale(&ts, WHEEL_STEP) == WHEEL_STEP) {
+	while (timers_drop_stale(&ts, WHEEL_STEP) == WHEEL_STEP) {
 		steps++;
-		good &= timers_expired(&ts) == 205 - steps * WHEEL_STEP;
+		good &= timers_queued(&ts) == 205 - steps * WHEEL_STEP;
 	}
-	good &= steps == 3 && timers_expired(&ts) == 5 && owner_read(&ts, &event, now) &&
+	good &= steps == 3 && timers_queued(&ts) == 5 && owner_read(&ts, &event, now) &&
 		event.id >= 200;
 	tap(good, "words: behind stale events one that counts is found, in bounded steps");
 	end_words();
@@ -598,7 +599,7 @@ static void count_run_out(void)
 		event.flags == TWHEEL_EVENT_LAST &&
 		owner_commit(&ts, &event, 1, ts.claims, now) == 1;
 	pass(4000000);
-	good &= !timers_expired(&ts) && !words[3].deadline;
+	good &= !timers_queued(&ts) && !words[3].deadline;
 	tap(good, "words: a count that has run out leaves a one-shot");
 
 	/* What a store has made stale does not use up the count. */
@@ -659,7 +660,7 @@ static void set_back(bool words, bool held)
 	pending.deadline = now + 9000000;
 	good = !arm(&expired) && !arm(&pending);
 	pass(6000000);
-	good &= timers_expired(&ts) == 1;
+	good &= timers_queued(&ts) == 1;
 	if (held)
 		good &= timers_claim(&ts, &event, 1, now) == 1;
 	now -= 4000000;

@@ -7,7 +7,7 @@
 
 #include <linux/twheel.h>
 
-/* What is in @class is less than that many ns; the last one has no end. */
+/* Lateness in @class is less than this number of ns; the last class has no end. */
 static inline uint64_t lateness_end(unsigned int class)
 {
 	return 1024ULL << class;

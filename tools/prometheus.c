@@ -249,7 +249,7 @@ static size_t collect(struct groups *groups)
 	return denied;
 }
 
-/* Whoever reads the file finds the old one or the new one, whole. */
+/* A reader finds the old file or the new one, whole. */
 static void replace(const char *path, const struct groups *groups, size_t denied)
 {
 	char *temporary;

@@ -26,7 +26,7 @@
 #define PROC_LEN	64
 
 struct scan {
-	/* What is to be told once has one key; 0: it has none, and is told each time. */
+	/* Targets of one key are reported once; one with 0 has no key and is always reported. */
 	uint64_t (*key)(const struct target *target);
 	struct target *targets;
 	size_t nr;

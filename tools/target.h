@@ -49,7 +49,7 @@ struct target target_resolve(const struct target_options *options);
 
 /*
  * A file descriptor of our own for the target's wheel, or a negative errno.
- * Whoever holds it keeps the wheel alive: close it soon.
+ * The descriptor keeps the wheel alive: close it soon.
  */
 int target_open(const struct target *target);
 

@@ -53,7 +53,7 @@ static noinline u32 loop_read(u64 from)
 		do {
 			done = timers_advance(ts, now, WHEEL_STEP);
 			do {
-				dropped = events_drop_stale(ts, WHEEL_STEP);
+				dropped = timers_drop_stale(ts, WHEEL_STEP);
 				nr = timers_claim(ts, events, TIMERS_CLAIM_MAX, now);
 				seen += timers_commit(ts, events, nr, words_take(ts, events, nr),
 						      ts->claims, now);

@@ -33,7 +33,7 @@ void inside_clock(u64 now)
 
 u32 inside_armed(void)
 {
-	return ts->wheel.filed + timers_expired(ts);
+	return ts->wheel.filed + timers_queued(ts);
 }
 
 void inside_turn(u64 now)
@@ -156,7 +156,7 @@ int twheel_sys_poll(int fd, int64_t timeout)
 {
 	(void)fd;
 	(void)timeout;
-	return timers_expired(ts) > 0;
+	return timers_queued(ts) > 0;
 }
 
 int twheel_sys_map(int fd, uint64_t offset, size_t size, void **at)

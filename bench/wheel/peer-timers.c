@@ -118,7 +118,7 @@ static void loop_expire(u64 from, u64 to, struct seen *seen)
 
 static u32 loop_armed(void)
 {
-	return ts->wheel.filed + timers_expired(ts);
+	return ts->wheel.filed + timers_queued(ts);
 }
 
 static void close_timers(void)

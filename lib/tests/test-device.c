@@ -234,7 +234,7 @@ static void cancelled(struct twheel *w)
 	}
 }
 
-/* What is left behind by one handle, the next one finds. */
+/* The next handle finds the state that this one leaves behind. */
 static struct twheel *hand_over(struct twheel *w, uint32_t flags)
 {
 	struct twheel_options options = {

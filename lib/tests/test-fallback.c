@@ -104,7 +104,7 @@ static void timerfd(void)
 	CHECK(twheel_extend(w, 1, start + 20 * MS) == 0);
 	CHECK(twheel_cancel(w, 2) == 0);
 	CHECK(kernel.calls == calls + 1);
-	/* What it was set for is gone: one take in vain, and it is set for the next. */
+	/* Its timer is gone: one take finds nothing due and sets it for the next. */
 	kernel_advance(10 * MS);
 	CHECK(readable(w) && twheel_take(w, events, 8) == 0 && !readable(w));
 	CHECK(kernel.calls == calls + 2);

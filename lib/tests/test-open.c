@@ -124,7 +124,7 @@ static void opening(void)
 	CHECK(twheel_has(w) == TWHEEL_HAS_WORDS);
 	twheel_close(w);
 
-	/* What can't be mapped is left as it is. */
+	/* A failed mapping leaves the wheel as it is. */
 	kernel_boot(WORDS);
 	o = (struct twheel_options){ .size = sizeof(o), .flags = TWHEEL_OPEN_FD };
 	o.fd = twheel_sys_open("/dev/twheel");

@@ -176,7 +176,7 @@ static void shared(void)
 	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.cookie == 9);
 	CHECK(twheel_wait(w, &event, 1, -1) == 1 && event.deadline == start + 2 * MS);
 
-	/* What is left of a count is the kernel's. */
+	/* The kernel keeps the rest of a count. */
 	twheel_cancel(w, 1);
 	start = twheel_now(w);
 	arming.deadline = start + MS;
@@ -219,7 +219,7 @@ static void fail_next_submit(void)
 	kernel.in_submit = fail_submit;
 }
 
-/* What was carried out before a submit failed keeps its results. */
+/* Operations that ran before a submit failed keep their results. */
 static void submit_fails_in_the_middle(void)
 {
 	struct twheel *w = boot(words_mode);

@@ -22,7 +22,7 @@
 #define STEPS			20000U
 #define CAPACITY		(OWNERS * IDS)
 
-/* What is known of an arming. */
+/* The fate of an arming. */
 enum fate {
 	FATE_OPEN,
 	/* A cancel has found it armed. */

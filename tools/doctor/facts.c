@@ -173,7 +173,7 @@ static void read_info(struct module_file *file)
 
 	if (!ctx)
 		return;
-	/* What is wrong with a file shows in what is missing. */
+	/* Log nothing: a broken file shows by its missing fields. */
 	kmod_set_log_priority(ctx, 0);
 	if (!kmod_module_new_from_path(ctx, file->path, &module))
 		kmod_module_get_info(module, &list);

@@ -75,7 +75,7 @@ void check_headers(struct facts *facts, struct finding *finding)
 {
 	char path[2 * LINE_LEN];
 
-	/* What is built needs none; and the container's kernel is the host's. */
+	/* A module that is built needs no headers, and a container's kernel is the host's. */
 	if (facts->loaded || *facts->file.path || *facts->container)
 		return;
 	snprintf(path, sizeof(path), "/lib/modules/%s/build", facts->release);

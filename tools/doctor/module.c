@@ -320,7 +320,7 @@ void check_signature(struct facts *facts, struct finding *finding)
 
 /* The one that is loaded */
 
-/* What has to end before the module can go. */
+/* The services and processes that must end before the module can be removed. */
 struct users {
 	/* " nginx.service foo.service", in the command twice: so there is always room. */
 	char services[TEXT_LEN / 2 - 128];

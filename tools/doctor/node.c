@@ -120,7 +120,7 @@ static bool is_member(gid_t group)
 	return is;
 }
 
-/* Who is to join; what getpwuid() returns does not last. */
+/* The user who must join the group; copied, because getpwuid()'s result does not last. */
 static void name_user(char *buf, size_t size)
 {
 	const struct passwd *user = getpwuid(geteuid());

@@ -87,7 +87,7 @@ static void type_raise(const struct facts *facts, struct finding *finding,
 /* The nearest cgroup whose memory is nearly used up; false: none that is seen. */
 static bool find_full_cgroup(char *path, size_t size, uint64_t *max)
 {
-	/* What was refused is less than this. */
+	/* A refused request was smaller than this. */
 	const uint64_t room = 16 << 20;
 	char cgroup[LINE_LEN];
 	uint64_t current;
@@ -187,7 +187,7 @@ static uint64_t now(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* 0, or why no event came; -ETIME: in vain. */
+/* Return 0, or the reason why no event came; -ETIME: the wait timed out. */
 static int await(int wheel, struct twheel_event *event)
 {
 	struct twheel_op op = {
@@ -199,7 +199,7 @@ static int await(int wheel, struct twheel_event *event)
 	size_t done;
 	int err;
 
-	/* What polls as readable and has no event would block for ever. */
+	/* A wheel that polls as readable without an event would block for ever. */
 	fcntl(wheel, F_SETFL, O_NONBLOCK);
 	err = wheel_submit(wheel, &op, 1, &done);
 

@@ -8,7 +8,7 @@
  * timer is armed for 50 minutes and 45 seconds: it waits in hour 11, from 11:00:00 in minute 15,
  * from 11:15:00 in second 15.
  *
- * What is due on another day waits in its hour, and is looked at each day.  With another tick than
+ * A timer due on another day waits in its hour, and is looked at each day.  With another tick than
  * one second the hands go by that.
  */
 #include "system.h"

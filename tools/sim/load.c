@@ -77,7 +77,7 @@ bool load_next(struct load *load, struct op *op)
 			break;
 		}
 	}
-	/* What is left expires. */
+	/* The remaining timers expire. */
 	op->kind = OP_RUN_ALL;
 	return load->step++ == 0;
 }

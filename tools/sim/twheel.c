@@ -87,7 +87,7 @@ static uint64_t twheel_next(struct sim *s)
 	struct timers *ts = s->state;
 	u64 next;
 
-	if (timers_expired(ts) || timers_heavy(ts))
+	if (timers_queued(ts) || timers_heavy(ts))
 		return s->now;
 	next = timers_next(ts);
 	if (next == KTIME_MAX)

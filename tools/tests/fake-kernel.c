@@ -36,7 +36,7 @@
 /* What the clock of a wheel tells that is always the same. */
 #define NOW		(5 * NSEC_PER_SEC)
 
-/* What is not in its word. */
+/* The state of a timer beside its word. */
 struct timer {
 	uint32_t generation;
 	uint32_t count;
@@ -281,6 +281,13 @@ static bool expire(uint32_t id, struct twheel_event *event)
 	return !cheats(id, "lose");
 }
 
+static int by_deadline(const void *a, const void *b)
+{
+	const struct twheel_event *x = a, *y = b;
+
+	return (x->deadline > y->deadline) - (x->deadline < y->deadline);
+}
+
 ssize_t __wrap_read(int fd, void *to, size_t size)
 {
 	struct twheel_event *events = to;
@@ -298,6 +305,7 @@ ssize_t __wrap_read(int fd, void *to, size_t size)
 			taken += expire(id, &events[taken]);
 	}
 	program();
+	qsort(events, taken, sizeof(*events), by_deadline);
 	if (taken)
 		return taken * sizeof(*events);
 	errno = EAGAIN;

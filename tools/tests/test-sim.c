@@ -506,7 +506,7 @@ static void twheel_is_lazy(void)
 	sim_destroy(s);
 }
 
-/* What is the same for all */
+/* Tests of all systems */
 
 static void the_last_time(const char *system)
 {

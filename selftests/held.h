@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A page that holds up any write to it, and a thread that makes one call.  If a fixture can't
- * make one, its tests skip: a skip in a fixture ends nothing.
+ * make such a page, its tests skip: a skip in a fixture ends nothing.
  */
-#ifndef TWHEEL_OUTSIDE_H
-#define TWHEEL_OUTSIDE_H
+#ifndef TWHEEL_HELD_H
+#define TWHEEL_HELD_H
 
 #include <linux/userfaultfd.h>
 
-#include "words_test.h"
+#include "twheel_test.h"
 
 #define PAGE		4096
 
@@ -58,7 +58,7 @@ static inline int held_let(struct held *h)
 	return ioctl(h->fd, UFFDIO_ZEROPAGE, &zero) ? -errno : 0;
 }
 
-/* Who waits finds that there is no such memory. */
+/* Fail the waiting call: there is no such memory. */
 static inline int held_refuse(struct held *h)
 {
 	struct uffdio_range range = { (uintptr_t)h->page, PAGE };
@@ -139,4 +139,4 @@ static inline int call_poll(struct caller *c)
 	return wheel_poll(c->fd, 3 * NEVER_MS);
 }
 
-#endif /* TWHEEL_OUTSIDE_H */
+#endif /* TWHEEL_HELD_H */

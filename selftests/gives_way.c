@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls that have much to do give way to others and look at signals, and wheels that nobody reads
- * take little CPU time from other programs.
+ * A long call gives way to other tasks and to signals, and wheels that nobody reads leave the CPU
+ * to other programs.
+ *
+ * Bed: alone
  */
-#include <sys/prctl.h>
-
 #include "beside.h"
-#include "outside.h"
+#include "signals.h"
+#include "words_test.h"
 
 /* So many that a call that does not give way takes long. */
 #define MILLIONS	2097152U
@@ -125,7 +126,7 @@ static int fill(struct shared *s, __u64 deadline)
 /* It wants to run twenty times as often; a host that is busy is no excuse for 0. */
 #define GAVE_WAY(self)	((self)->took / (20 * MSEC) <= (self)->beats)
 
-TEST_F(millions, read_over_stale_events_gives_way)
+TEST_F(millions, a_read_over_stale_events_gives_way)
 {
 	struct twheel_event ev = {};
 
@@ -138,7 +139,7 @@ TEST_F(millions, read_over_stale_events_gives_way)
 	EXPECT_EQ(MILLIONS - 1, ev.id);
 }
 
-TEST_F(millions, list_gives_way)
+TEST_F(millions, a_list_gives_way)
 {
 	struct twheel_timer t;
 	__u64 far = now_ns() + HOUR;
@@ -154,40 +155,13 @@ TEST_F(millions, list_gives_way)
 	EXPECT_EQ(MILLIONS - 1, t.id);
 }
 
-/* Signals */
-
-static unsigned int signals_seen;
-
-static void on_signal(int sig)
-{
-	signals_seen++;
-}
-
-static int signals_begin(__u64 period, timer_t *timer)
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
-	struct itimerspec often = {
-		.it_interval.tv_nsec = period,
-		.it_value.tv_nsec = period,
-	};
-
-	signals_seen = 0;
-	if (sigaction(SIGUSR1, &sa, NULL) ||
-	    timer_create(CLOCK_MONOTONIC, &event, timer) ||
-	    timer_settime(*timer, 0, &often, NULL))
-		return -errno;
-	return 0;
-}
-
 /* Each signal may end a call; ten times as many have come if some did not. */
 #define HEARD_SIGNALS(self, interrupted)	((self)->took / (50 * MSEC) <= (interrupted))
 
-TEST_F(millions, read_over_stale_events_hears_signals)
+TEST_F(millions, a_read_over_stale_events_is_interrupted_by_signals)
 {
 	struct twheel_event ev = {};
 	unsigned int interrupted = 0;
-	timer_t timer;
 	int ret;
 
 	if (!self->made)
@@ -195,7 +169,7 @@ TEST_F(millions, read_over_stale_events_hears_signals)
 	ASSERT_EQ(0, fill(&self->s, 1));
 	ASSERT_EQ(0, fcntl(self->s.fd, F_SETFL, 0));
 	self->begin = now_ns();
-	ASSERT_EQ(0, signals_begin(5 * MSEC, &timer));
+	ASSERT_EQ(0, signals_begin(5 * MSEC, 0));
 	for (;;) {
 		ret = wheel_read(self->s.fd, &ev, 1);
 		if (ret == 1)
@@ -203,7 +177,7 @@ TEST_F(millions, read_over_stale_events_hears_signals)
 		ASSERT_EQ(-EINTR, ret);
 		interrupted++;
 	}
-	timer_delete(timer);
+	timer_delete(signal_timer);
 	self->took = now_ns() - self->begin;
 	EXPECT_EQ(MILLIONS - 1, ev.id);
 	EXPECT_TRUE(HEARD_SIGNALS(self, interrupted))
@@ -309,7 +283,7 @@ FIXTURE_TEARDOWN(sleeper)
 	waitpid(self->pid, NULL, 0);
 }
 
-TEST_F(sleeper, whoever_computes_keeps_the_processor)
+TEST_F(sleeper, timers_that_nobody_reads_leave_the_processor_to_others)
 {
 	__u64 after = compute_most();
 
@@ -318,7 +292,7 @@ TEST_F(sleeper, whoever_computes_keeps_the_processor)
 	EXPECT_LE(self->before / 4, after);
 }
 
-TEST_F(sleeper, whoever_else_sleeps_wakes_in_time)
+TEST_F(sleeper, timers_that_nobody_reads_make_no_other_sleeper_late)
 {
 	__u64 until, passed, worst = now_ns() - self->due;
 	int i;

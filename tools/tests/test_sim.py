@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What twheel sim prints: the cases of textbooks as they stand there, and what it says of a script
+that is wrong."""
+import re
+
+import pytest
+from commands import TOOLS, cases
+
+BOTH = "arm 1 350ms;arm 2 450ms;where 1;where 2;run"
+NOTE = "^note: twheel .*blackboard, which --as hierarchical shows$"
+
+
+@pytest.fixture(name="sim")
+def fixture_sim(twheel):
+    """Runs a script, whose lines end with ;"""
+    return lambda script, options="": twheel("sim", *options.split(),
+                                             stdin=script.replace(";", "\n") + "\n")
+
+
+@cases(
+    "case, script, options, lines",
+    ("350 and 450 ms on Kafka's wheels", BOTH,
+     "--as hierarchical --tick 1ms --slots 20 --levels 3 --trace", """
+        0 armed 1 due 350ms, level 1 (slots of 20ms), slot 17, position 0
+        0 armed 2 due 450ms, level 2 (slots of 400ms), slot 1, position 0
+        0 where 1 due 350ms, level 1 (slots of 20ms), slot 17, position 0; 0 moves so far
+        0 where 2 due 450ms, level 2 (slots of 400ms), slot 1, position 0; 0 moves so far
+        340ms woken
+        340ms moved 1 from level 1, slot 17 to level 0 (slots of 1ms), slot 10, position 0
+        350ms woken
+        350ms expired 1 on time
+        400ms woken
+        400ms moved 2 from level 2, slot 1 to level 1 (slots of 20ms), slot 2, position 0
+        440ms moved 2 from level 1, slot 2 to level 0 (slots of 1ms), slot 10, position 0
+        450ms expired 2 on time
+        inserts 2
+        moves 3 to another slot, on the way down
+        wake-ups 5
+        empty wake-ups 0 nothing has expired, nothing was moved"""),
+    ("350 and 450 ms on twheel, which says what differs", BOTH, "--slots 20", """
+        0 where 1 due 350ms, level 1 (slots of 32ms), slot 10, position 0; 0 moves so far
+        0 where 2 due 450ms, level 1 (slots of 32ms), slot 14, position 0; 0 moves so far
+        350ms expired 1 on time
+        450ms expired 2 on time
+        twheel: tick 1ms, 32 slots
+        moves 0 to another slot, on the way down"""),
+    ("455 ms comes down with 450 ms",
+     "arm 1 450ms # a comment;;  # another;arm 2 455ms;run", "--slots 20 --trace", """
+        450ms woken
+        450ms moved 2 from level 1, slot 14 to level 0 (slots of 1ms), slot 7, position 0
+        450ms expired 1 on time
+        455ms woken
+        455ms expired 2 on time"""),
+    ("the simple wheel refuses what is later than a turn",
+     "arm 1 30ms;arm 2 10ms;extend 2 40ms;run", "--as simple --slots 20 --trace", """
+        0 arm 1 refused: that is later than the wheel reaches
+        0 armed 2 due 10ms, level 0 (slots of 1ms), slot 10, position 0
+        0 extend 2 refused: that is later than the wheel reaches
+        9ms woken 9 times since 1ms, for nothing
+        10ms woken
+        10ms expired 2 on time
+        refused 2 later than the wheel reaches"""),
+    ("Netty's wheel: the queue, rounds, what stop hands back",
+     "arm 1 5ms;run 1ms;where 1;arm 2 900ms;run 10ms;stop", "--as hashed --slots 3 --trace", """
+        0 armed 1 due 5ms, in the queue, position 0
+        1ms woken
+        1ms placed 1 due 5ms, level 0 (slots of 1ms), slot 1, position 0, 1 round left
+        1ms where 1 due 5ms, level 0 (slots of 1ms), slot 1, position 0, 1 round left; 0 moves so far
+        6ms expired 1 1ms late
+        11ms woken 5 times since 7ms, for nothing
+        11ms left 2 due 901ms, level 0 (slots of 1ms), slot 1, position 0, 222 rounds left; 0 moves so far
+        hashed: tick 1ms, 4 slots
+        armed still 1 run alone goes on until none is"""),
+    ("the face of a clock", "arm 1 50m45s;run", "--as clock --start 10h24m30s --trace", """
+        10h24m30s armed 1 due 11h15m15s, level 2 (slots of 1h), slot 11, position 0
+        11h moved 1 from level 2, slot 11 to level 1 (slots of 1m), slot 15, position 0
+        11h15m moved 1 from level 1, slot 15 to level 0 (slots of 1s), slot 15, position 0
+        11h15m15s expired 1 on time"""),
+    ("keys, repeats, and what is not armed",
+     "arm 7 20ms every 20ms times 3;arm 8 5ms every 30ms times -1;run 40ms;cancel 8;cancel 9;run",
+     "--as keys", """
+        5ms expired 8 on time
+        20ms expired 7 on time
+        35ms expired 8 on time
+        40ms expired 7 on time
+        40ms cancel 9 it is not armed
+        60ms expired 7 on time
+        lateness, the most 0"""),
+    ("Linux moves nothing and is late",
+     "arm 1 350ms;at 100ms;extend 1 +50ms;at 200ms;extend 1 201ms;run", "--as linux --trace", """
+        0 armed 1 due 350ms, level 1 (slots of 8ms), slot 44, position 0
+        100ms extended 1 due 400ms, level 1 (slots of 8ms), slot 51, position 0
+        200ms extended 1 due 401ms, level 1 (slots of 8ms), slot 51, position 0
+        408ms expired 1 7ms late
+        extends 2"""),
+    ("how late, at the most and on average", BOTH, "--as linux", """
+        352ms expired 1 2ms late
+        456ms expired 2 6ms late
+        lateness, the most 6ms
+        lateness, the mean 4ms
+        bytes a timer 64"""),
+    ("a heap has no ticks", "arm 1 1.5us;arm 2 2h;run", "--as heap", """
+        1.5us expired 1 on time
+        2h expired 2 on time"""),
+)
+def test_prints(sim, script, options, lines):
+    """These lines in this order, blanks apart."""
+    printed = (" ".join(line.split()) for line in sim(script, options).good().lines)
+    missing = [line for line in map(str.strip, lines.strip().split("\n")) if line not in printed]
+    assert not missing
+
+
+@cases("options", "--slots 20", "--compare --slots 20")
+def test_a_note_tells_how_twheel_differs_from_the_textbook(sim, options):
+    """It differs where the other wheels cascade."""
+    sim(BOTH, options).prints(NOTE)
+
+
+def test_compare_prints_a_row_for_each_system(sim):
+    """By inserts, moves, wake-ups, refusals, lateness and bytes."""
+    rows = [line.split() for line in sim(BOTH, "--compare --slots 20").good().lines[1:11]]
+    assert [row[0] for row in rows] == \
+        "twheel simple hashed hierarchical clock keys heap list poll linux".split()
+    assert all(len(row) >= 12 for row in rows)
+    row = {row[0]: row for row in rows}
+    assert row["twheel"][1:3] + row["twheel"][4:5] == ["2", "0", "2"]
+    assert (row["simple"][7], row["simple"][11]) == ("2", "320")
+    assert (row["hierarchical"][2], row["hierarchical"][4]) == ("3", "5")
+    assert row["linux"][8] == "6ms"
+
+
+def test_a_load_runs_in_all_systems_but_two(sim):
+    """None fires early, and at the end none is armed."""
+    result = sim("", "--load 30000 --compare --json")
+    assert result.status == 0
+    assert len(result.lines) == 8
+    assert result.out.count('"early":0,"armed":0,') == 8
+
+
+def test_a_load_is_the_same_by_its_seed(sim):
+    """And another one with another seed."""
+    load = "--load 30000 --compare --json"
+    first = sim("", load).prints("^{")
+    assert sim("", load).out == first.out
+    assert sim("", load + " --seed 2").prints("^{").out != first.out
+
+
+def test_a_load_is_cancelled_but_for_what_expires_within_a_second(sim):
+    """All that is armed is cancelled or expires."""
+    result = sim("", "--load 1000 --cancelled 100 --as keys --json")
+    assert result.status == 0
+    assert len(result.lines) == 1
+    count = {key: int(re.search(f'"{key}":(\\d+)', result.out).group(1))
+             for key in ("cancels", "expired")}
+    assert count["cancels"] + count["expired"] == 1000
+    assert count["cancels"] >= 900
+
+
+@cases(
+    "script, options, text",
+    ("arm 1 350ms;jump 2", "", "standard input:2: jump: no such operation: use arm, extend"),
+    ("arm 1 350", "", "standard input:1: arm '350' needs a unit"),
+    ("arm 1 0", "", "arm 0: give at least 1ns"),
+    ("arm one 1ms", "", "arm one: give a number"),
+    ("arm 1", "", "standard input:1: write: arm ID DURATION"),
+    ("arm 1 1ms each 2ms", "", "arm ID DURATION every"),
+    ("arm 1 1ms every 2ms for 3", "", "for: write: arm ID DURATION every"),
+    ("arm 1 1ms every 2ms times 0", "", "times 0: give how often"),
+    ("arm 1 1ms arm 2 1ms arm 3 1ms", "", "one operation on a line"),
+    ("at 2ms;at 1ms", "", "at 1ms: time does not go back"),
+    ("arm 70000 1ms", "", "standard input:1: arm 70000: ids are below 65536: give more --capacity"),
+    ("stop;arm 1 1ms", "", "nothing goes on after stop"),
+    ("arm 1 1ms every 1ms;run", "", "repeats for ever: say how long"),
+    ("arm 1 1ms;at 300d", "--as poll --tick 1us", "give a longer --tick"),
+)
+def test_refuses_script(sim, script, options, text):
+    """In one line, with status 1."""
+    result = sim(script, options)
+    assert result.status == 1
+    assert text in result.err
+    assert result.err.count("\n") == 1
+
+
+@cases(
+    "options, status, text",
+    ("--as kafka", 2, "--as kafka: no such system: use one that twheel sim --help tells"),
+    ("--tick 2s", 2, "--tick 2s: give 1ns to 1s"),
+    ("--load 1 script", 2, "give no script with it"),
+    ("--compare --trace", 2, "give no --trace with it"),
+    ("script other", 2, "there is a script already"),
+    ("other", 1, "other: No such file or directory: give a script"),
+)
+def test_refuses_options(sim, tmp_path, monkeypatch, options, status, text):
+    """In one line, before it reads its input."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script").write_text("\n", encoding="ascii")
+    sim("", options).refused(status, re.escape(text))
+
+
+def test_the_model_includes_nothing_but_itself_and_the_wheel():
+    """So that it can be built where there is no C library, in a browser for instance."""
+    outside = ("load", "memory", "script", "show")
+    found = set()
+    for path in (TOOLS / "sim").glob("*.[ch]"):
+        if path.stem not in outside:
+            found |= set(re.findall(r"^#include (\S+)", path.read_text("ascii"), re.MULTILINE))
+    assert found == {'"../../tests/owner.h"', '"../../unit.c"', '"binary.h"', '"sim.h"',
+                     '"system.h"', "<stdbool.h>", "<stddef.h>", "<stdint.h>"}
