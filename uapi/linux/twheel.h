@@ -173,7 +173,7 @@ struct twheel_features {
  *	after its deadline
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: enough for 2^38 ticks with these slots
  *	(TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), or the maximum if that is less.  More
- *	than enough are not used.  A timer beyond the reach of all levels goes round the top one;
+ *	than enough are not used, but are not the default shape (EPERM).  A timer beyond the reach of all levels goes round the top one;
  *	one level is a hashed wheel
  * @slots: of each level, 1 to TWHEEL_MAX_SLOTS, rounded up to a power of two, at least 4;
  *	0: TWHEEL_DEFAULT_SLOTS
@@ -250,7 +250,8 @@ struct twheel_word {
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed
  * @generation: if not 0, the generation that the timer must have (ESTALE, before EEXIST and
- *	ENOENT).  Out: the generation of this arming; for a cancel, the one found
+ *	ENOENT); 0 with TWHEEL_ID_ANY.  Out: the generation of this arming; for a cancel, the one
+ *	found
  * @state: out: enum twheel_state before this call; TWHEEL_STATE_IDLE with TWHEEL_ID_ANY
  * @result: out: 0 or a negative errno, for submit; a single call returns its error.  If it is
  *	negative, @id, @generation and @state are as given
@@ -280,7 +281,7 @@ struct twheel_op {
 #define TWHEEL_ARM_RELATIVE	(1U << 0)
 /* Only if the timer is not armed (EEXIST). */
 #define TWHEEL_ARM_NEW		(1U << 1)
-/* Only if the timer is armed (ENOENT). */
+/* Only if the timer is armed (ENOENT).  EINVAL with TWHEEL_ID_ANY. */
 #define TWHEEL_ARM_MOVE		(1U << 2)
 /* Arm by the deadline in the timer's word, and keep all else.  All fields but @id must be 0. */
 #define TWHEEL_ARM_STORED	(1U << 3)
@@ -327,7 +328,8 @@ struct twheel_submit {
  * @overruns: of the event that waits, as of now
  *
  * All fields are out; GET also reads @id and @generation.  If the timer is not armed, the fields
- * beyond @state are 0.  The deadline of a timer with a word is the one stored there.
+ * beyond @state are 0.  The deadline of a timer with a word is the one stored there, at most
+ * 2^63 - 1.
  */
 struct twheel_timer {
 	__u32		id;
