@@ -20,8 +20,8 @@
 #define POLL_STEPS	16U
 
 /*
- * Is there an event?  If POLL_STEPS do not tell, say so: a poll may wake for nothing, but must miss
- * nothing.  Meanwhile help with a heavy slot, but do not stay awake for one that is not due.
+ * Look for an event, turning the wheel; a condition to wait for.  If POLL_STEPS do not tell, say that
+ * there is one: a poll may wake for nothing, but must miss nothing.  Meanwhile help with a heavy slot, but do not stay awake for one that is not due.
  */
 static bool twheel_find_event(struct twheel *tw)
 {
@@ -46,44 +46,61 @@ static bool twheel_find_event(struct twheel *tw)
 	return unsure;
 }
 
-/*
- * Turn the wheel by a step.  Return whether to go on: something is due, and fewer than @enough
- * events are queued.  With @help empty a heavy slot that is not due, too.
+/**
+ * struct claim - events that a read has taken out of the queue
+ * @events: room for them
+ * @want: how many there is room for
+ * @nr: how many there are
+ * @number: of the claim
+ * @made: they have been claimed, if there were any
+ * @more: stale ones were dropped, so there may be others
  */
-static bool twheel_step(struct twheel *tw, unsigned int enough, bool help)
+struct claim {
+	struct twheel_event	*events;
+	unsigned int		want;
+	unsigned int		nr;
+	u32			number;
+	bool			made;
+	bool			more;
+};
+
+/* Claim events.  They and the stale ones in front, which are dropped, are at most @left. */
+static void twheel_claim(struct twheel *tw, struct claim *c, unsigned int left, u64 now)
+{
+	struct timers *ts = &tw->timers;
+	unsigned int dropped = timers_drop_stale(ts, left);
+
+	c->made = true;
+	c->more = dropped;
+	c->nr = timers_claim(ts, c->events, min(c->want, left - dropped), now);
+	c->number = ts->claims;
+	twheel_handled(tw, dropped + c->nr);
+	/* The events that are left are for the next waiter, however long this copy takes. */
+	ts->news |= c->nr && timers_queued(ts);
+}
+
+/*
+ * Turn the wheel by a step, and claim events with what is left of it.  Return whether to go on:
+ * something is due, and fewer events are queued than are wanted.  With @help empty a heavy slot that
+ * is not due, too.
+ */
+static bool twheel_step(struct twheel *tw, struct claim *c, bool help)
 {
 	struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
+	unsigned int left = WHEEL_STEP;
 	bool behind = timers_behind(ts) ||
 		      (help && timers_heavy(ts) && !timers_queued(ts));
 
 	if (behind) {
-		twheel_handled(tw, timers_advance(ts, now, WHEEL_STEP));
-		behind = timers_queued(ts) < enough;
+		left -= timers_advance(ts, now, left);
+		twheel_handled(tw, WHEEL_STEP - left);
+		behind = !left && timers_queued(ts) < c->want;
 	}
+	if (!behind && min(c->want, timers_queued(ts)) <= left)
+		twheel_claim(tw, c, left, now);
 	twheel_end(tw, now);
 	return behind;
-}
-
-/*
- * Claim at most @nr events.  Stale ones in front are dropped, and count against the bound of a
- * step.  Set @more if some were, and @claim to the number of the claim.
- */
-static unsigned int twheel_claim(struct twheel *tw, struct twheel_event *events, unsigned int nr,
-				 u32 *claim, bool *more)
-{
-	struct timers *ts = &tw->timers;
-	u64 now = twheel_begin(tw);
-	unsigned int dropped = timers_drop_stale(ts, WHEEL_STEP);
-
-	*more = dropped;
-	nr = timers_claim(ts, events, min(nr, WHEEL_STEP - dropped), now);
-	twheel_handled(tw, dropped + nr);
-	*claim = ts->claims;
-	/* The events that are left are for the next waiter, however long this copy takes. */
-	ts->news |= nr && timers_queued(ts);
-	twheel_end(tw, now);
-	return nr;
 }
 
 /* Of @nr claimed events, take from their words as many as are not stale. */
@@ -112,7 +129,8 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 	unsigned int count;
 
 	twheel_handled(tw, nr);
-	timers_put_back(&tw->timers, events + copied, nr - copied, claim);
+	if (copied < nr)
+		timers_put_back(&tw->timers, events + copied, nr - copied, claim);
 	count = timers_commit(&tw->timers, events, copied, taken, claim, now);
 	twheel_end(tw, now);
 	return count;
@@ -195,27 +213,33 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	}
 
 	for (;;) {
-		unsigned int want = min_t(size_t, room - done, COPY_MAX), nr, delivered;
-		bool fault = false, more, behind;
-		u32 claim;
+		struct claim c = { .events = events, .want = min_t(size_t, room - done, COPY_MAX) };
+		unsigned int delivered;
+		bool fault = false, behind;
 
 		/* At least one step: timers that are armed for "now" again hide no others. */
 		do {
-			behind = twheel_step(tw, want, may_sleep && !done);
+			behind = twheel_step(tw, &c, may_sleep && !done);
 			cond_resched();
 			/* To io_uring, completed requests look like a signal. */
 		} while (--steps && behind && (nowait || !signal_pending(current)));
-		nr = twheel_claim(tw, events, want, &claim, &more);
-		delivered = twheel_deliver(tw, events, nr, claim, to, nowait, &fault);
+		if (!c.made) {
+			u64 now = twheel_begin(tw);
+
+			twheel_claim(tw, &c, WHEEL_STEP, now);
+			twheel_end(tw, now);
+		}
+		delivered = twheel_deliver(tw, events, c.nr, c.number, to, nowait, &fault);
 		done += delivered;
 		/* Do not retry while a call holds @exchange: its task may need this CPU. */
-		if (nowait && nr && !delivered)
+		if (nowait && c.nr && !delivered)
 			steps = 0;
 		if (fault)
 			ret = -EFAULT;
-		else if (done && (done == room || (nr < want && !more && delivered == nr)))
+		else if (done && (done == room ||
+				  (c.nr < c.want && !c.more && delivered == c.nr)))
 			break;
-		else if (steps && (nr || more || behind))
+		else if (steps && (c.nr || c.more || behind))
 			ret = nowait || !signal_pending(current) ? 0 : -ERESTARTSYS;
 		else if (!may_sleep)
 			ret = -EAGAIN;

@@ -584,7 +584,7 @@ TWHEEL_PART unsigned int timers_drop_stale(struct timers *ts, unsigned int most)
  * @nr: how many; of more than TIMERS_CLAIM_MAX, these
  * @now: ns
  *
- * Each is claimed until timers_commit() or timers_put_back(); @claims is the claim's number.
+ * Each is claimed until timers_commit() or timers_put_back(); @ts->claims is the claim's number.
  *
  * Return: how many.
  */

@@ -57,7 +57,7 @@ static inline bool timers_heavy(const struct timers *ts)
 /* Is something due that is not found yet?  A slot that comes down ahead of time is not. */
 static inline bool timers_behind(const struct timers *ts)
 {
-	return timers_next(ts) <= ts->now || wheel_heavy_due(&ts->wheel, ts->turned);
+	return wheel_next(&ts->wheel) <= ts->turned || wheel_heavy_due(&ts->wheel, ts->turned);
 }
 
 /* Fetch the timer of an operation; any id will do. */

@@ -95,7 +95,7 @@ static void twheel_program(struct twheel *tw, u64 now)
 		expiry_queue(&tw->entry, tw->user, clock, expires);
 }
 
-/* Have events been queued that no waiter was woken for yet? */
+/* Have events been queued that no waiter was woken for yet?  The caller wakes one. */
 static bool twheel_take_news(struct twheel *tw)
 {
 	bool news = tw->timers.news;

@@ -663,11 +663,11 @@ static u64 sift_mark(const struct wheel *w)
 }
 
 /*
- * Is an entry that has come out of its slot its timer's own, and is the timer filed?  If it is its
- * own, the timer is out then.  Of several with one tick each is, but if the slot is sifted all
- * but the first are stale.
+ * An entry has come out of its slot: if it is its timer's own, the timer is out.  Return whether it was
+ * filed.  Of several entries with one tick each is its own, but if the slot is sifted all but the first
+ * are stale.
  */
-static bool entry_counts(struct wheel *w, struct timer *t, u64 tick, bool sifted)
+static bool entry_take(struct wheel *w, struct timer *t, u64 tick, bool sifted)
 {
 	const u64 own = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
 	u64 link = t->link;
@@ -700,7 +700,7 @@ static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 		struct timer *t = batch->timer[i];
 		u64 tick = batch->expiry[i];
 
-		if (!entry_counts(w, t, tick, sifted))
+		if (!entry_take(w, t, tick, sifted))
 			continue;
 		/* It is out, so @spare is free. */
 		if (trace_twheel_timer_move_enabled())

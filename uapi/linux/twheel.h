@@ -173,8 +173,8 @@ struct twheel_features {
  *	after its deadline
  * @levels: 1 to TWHEEL_MAX_LEVELS; 0: enough for 2^38 ticks with these slots
  *	(TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), or the maximum if that is less.  More
- *	than enough are not used, but are not the default shape (EPERM).  A timer beyond the reach of all levels goes round the top one;
- *	one level is a hashed wheel
+ *	than enough are not used, but are not the default shape (EPERM).  A timer beyond the reach
+ *	of all levels goes round the top one; one level is a hashed wheel
  * @slots: of each level, 1 to TWHEEL_MAX_SLOTS, rounded up to a power of two, at least 4;
  *	0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY; 0: TWHEEL_DEFAULT_CAPACITY
@@ -244,9 +244,8 @@ struct twheel_word {
  * @slack: arm: it may be up to this much late, so that timers share a wake-up; ns, below 2^63
  * @cookie: arm: handed back in the events
  * @count: arm, with an interval: expire this often, overruns counted, at most TWHEEL_MAX_COUNT;
- *	0: for ever.
- *	0 for a one-shot.  Stale events do not count.  After the last expiration the timer is a
- *	one-shot, also if its word arms it again, until an arm gives it an interval
+ *	0: for ever.  0 for a one-shot.  Stale events do not count.  After the last expiration the
+ *	timer is a one-shot, also if its word arms it again, until an arm gives it an interval
  * @reserved: 0
  * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed
  * @generation: if not 0, the generation that the timer must have (ESTALE, before EEXIST and
