@@ -101,8 +101,8 @@ static unsigned int twheel_take_words(struct twheel *tw, const struct twheel_eve
 
 /*
  * Commit the first @copied of @nr claimed events, of which @taken are not stale, and put back those
- * that were not copied.  Return how many were committed.  If fewer than @copied, the next one is
- * stale, and those behind it are still claimed.
+ * that were not copied.  Return how many were committed.  If fewer than @copied, the one behind them
+ * is stale and was dropped: call again for the rest, which are still claimed.
  */
 static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
 				     unsigned int nr, unsigned int copied, unsigned int taken,

@@ -246,7 +246,7 @@ static bool expiry_waits(const struct expiry_entry *entry, enum twheel_clock clo
 /**
  * expiry_queue() - have a wheel turned at a time, on this CPU
  * @entry: of the wheel; in a line, or in none
- * @user: owner of the wheel; has shares
+ * @user: the wheel's; has shares
  * @clock: the wheel's, or CLOCK_MONOTONIC to be independent of a clock that may be set
  * @expires: by the host's @clock, ns; a time that has passed means as soon as possible
  *

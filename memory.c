@@ -15,8 +15,8 @@
 #include "twheel.h"
 
 /*
- * Make the caller's user the owner of a wheel that is about to be used, whatever user opened it or
- * failed to use it.  From the first memory on the owner stays the same.
+ * Make the caller's user the wheel's, which is about to be used, whatever user opened it or failed to
+ * use it.  From the first memory on it stays the same.
  */
 static int take_over(struct twheel *tw)
 {
@@ -174,7 +174,7 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 /**
  * memory_grow() - give a wheel what an arm needs
  * @tw: the wheel
- * @need: from timers_arm(); @scarce is set if there are none
+ * @need: from timers_arm(); @scarce is set if there is no memory for blocks
  *
  * Return: 0: try again; -ENOMEM, -EDQUOT, -EINTR.  Sleeps.
  */

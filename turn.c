@@ -20,8 +20,8 @@
 
 /*
  * Softirq waits for this lock, so a holder handles one step of 64 timers at most, and is not
- * preempted: softirqs are disabled, and on PREEMPT_RT it is a raw lock.  There softirqs stay
- * enabled: local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
+ * preempted.  Without PREEMPT_RT softirqs are disabled, too.  With it they stay enabled:
+ * local_bh_disable() would take a per-CPU lock, and wait for whatever runs in softirq.
  */
 static void twheel_lock(struct twheel *tw)
 	__acquires(&tw->lock)
@@ -80,7 +80,8 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 
 /*
  * Queue the wheel for softirq if it waits for a later time than it should.  If it waits for an
- * earlier one it stays: an empty visit is cheaper than to requeue it at each cancel.
+ * earlier one it stays: an empty visit is cheaper than to requeue it at each cancel.  If there is
+ * nothing to wait for, it leaves the queue; the hrtimer stays, and may fire for nothing once.
  */
 static void twheel_program(struct twheel *tw, u64 now)
 {

@@ -134,7 +134,7 @@ struct wheel_slot {
 
 /**
  * struct wheel_level - a ring of slots
- * @hand: number of the slot opened last, counted from tick 0.  Its ring holds
+ * @hand: number of the last slot opened or passed, counted from tick 0.  Its ring holds
  *	the slots from hand + 1 to hand + 2 * slots - 1; the slot at the hand
  *	itself is empty, unless it is open.
  * @next: lower bound of the tick at which a slot has to be opened
