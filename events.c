@@ -20,8 +20,9 @@
 #define POLL_STEPS	16U
 
 /*
- * Look for an event, turning the wheel; a condition to wait for.  If POLL_STEPS do not tell, say that
- * there is one: a poll may wake for nothing, but must miss nothing.  Meanwhile help with a heavy slot, but do not stay awake for one that is not due.
+ * Look for an event, turning the wheel; a condition to wait for.  If POLL_STEPS do not tell, say
+ * that there is one: a poll may wake for nothing, but must miss nothing.  Meanwhile help with a
+ * heavy slot, but do not stay awake for one that is not due.
  */
 static bool twheel_find_event(struct twheel *tw)
 {
@@ -81,8 +82,8 @@ static void twheel_claim(struct twheel *tw, struct claim *c, unsigned int left, 
 
 /*
  * Turn the wheel by a step, and claim events with what is left of it.  Return whether to go on:
- * something is due, and fewer events are queued than are wanted.  With @help empty a heavy slot that
- * is not due, too.
+ * something is due, and fewer events are queued than are wanted.  With @help empty a heavy slot
+ * that is not due, too.
  */
 static bool twheel_step(struct twheel *tw, struct claim *c, bool help)
 {
@@ -117,9 +118,9 @@ static unsigned int twheel_take_words(struct twheel *tw, const struct twheel_eve
 }
 
 /*
- * Commit the first @copied of @nr claimed events, of which @taken are not stale, and put back those
- * that were not copied.  Return how many were committed.  If fewer than @copied, the one behind them
- * is stale and was dropped: call again for the rest, which are still claimed.
+ * Commit the first @copied of @nr claimed events, of which @taken are not stale, and put back
+ * those that were not copied.  Return how many were committed.  If fewer than @copied, the one
+ * behind them is stale and was dropped: call again for the rest, which are still claimed.
  */
 static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
 				     unsigned int nr, unsigned int copied, unsigned int taken,

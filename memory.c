@@ -15,8 +15,8 @@
 #include "twheel.h"
 
 /*
- * Make the caller's user the wheel's, which is about to be used, whatever user opened it or failed to
- * use it.  From the first memory on it stays the same.
+ * Make the caller's user the wheel's, which is about to be used, whatever user opened it or failed
+ * to use it.  From the first memory on it stays the same.
  */
 static int take_over(struct twheel *tw)
 {

@@ -663,9 +663,9 @@ static u64 sift_mark(const struct wheel *w)
 }
 
 /*
- * An entry has come out of its slot: if it is its timer's own, the timer is out.  Return whether it was
- * filed.  Of several entries with one tick each is its own, but if the slot is sifted all but the first
- * are stale.
+ * An entry has come out of its slot: if it is its timer's own, the timer is out.  Return whether it
+ * was filed.  Of several entries with one tick each is its own, but if the slot is sifted all but
+ * the first are stale.
  */
 static bool entry_take(struct wheel *w, struct timer *t, u64 tick, bool sifted)
 {
