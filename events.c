@@ -118,12 +118,12 @@ static unsigned int twheel_take_words(struct twheel *tw, const struct twheel_eve
 }
 
 /*
- * Commit the first @copied of @nr claimed events, of which @taken are not stale, and put back
+ * Commit the first @copied of @nr claimed events, of which @swapped are not stale, and put back
  * those that were not copied.  Return how many were committed.  If fewer than @copied, the one
  * behind them is stale and was dropped: call again for the rest, which are still claimed.
  */
 static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_event *events,
-				     unsigned int nr, unsigned int copied, unsigned int taken,
+				     unsigned int nr, unsigned int copied, unsigned int swapped,
 				     u32 claim)
 {
 	u64 now = twheel_begin(tw);
@@ -132,7 +132,7 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 	twheel_handled(tw, nr);
 	if (copied < nr)
 		timers_put_back(&tw->timers, events + copied, nr - copied, claim);
-	count = timers_commit(&tw->timers, events, copied, taken, claim, now);
+	count = timers_commit(&tw->timers, events, copied, swapped, claim, now);
 	twheel_end(tw, now);
 	return count;
 }
@@ -148,7 +148,7 @@ static unsigned int twheel_deliver(struct twheel *tw, struct twheel_event *event
 	/* It does not change once there are timers. */
 	const bool words = nr && tw->timers.word;
 	const size_t size = sizeof(*events);
-	unsigned int done = 0, copied, taken, count;
+	unsigned int done = 0, copied, swapped, count;
 	size_t bytes;
 
 	while (nr) {
@@ -159,8 +159,8 @@ static unsigned int twheel_deliver(struct twheel *tw, struct twheel_event *event
 		if (words && copied && !(nowait ? mutex_trylock(&tw->exchange) :
 						  !mutex_lock_killable(&tw->exchange)))
 			copied = 0;
-		taken = words && copied ? twheel_take_words(tw, events, copied, claim) : copied;
-		count = twheel_claim_end(tw, events, nr, copied, taken, claim);
+		swapped = words && copied ? twheel_take_words(tw, events, copied, claim) : copied;
+		count = twheel_claim_end(tw, events, nr, copied, swapped, claim);
 		if (words && copied)
 			mutex_unlock(&tw->exchange);
 		done += count;

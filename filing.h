@@ -14,7 +14,7 @@
  *			LINK_SPARE, @spare and the bits above the tick are the number of the
  *			sift that has put the entry where it is
  *	due, pool	the previous timer and the next one in the queue
- *	taken		the mark of who has taken it
+ *	claimed		the mark: the number of the claim
  */
 #define LINK_WHERE(where)	((u64)(where) << WHEEL_WHERE_SHIFT)
 /* What makes a timer kept that would be filed. */
@@ -95,7 +95,7 @@ static __always_inline bool entry_serves(const struct timer *t, u64 tick)
  * @w: a wheel with at least one level, that is not full
  * @id: a timer that is in no queue
  * @t: the timer itself
- * @tick: after the one the wheel has been turned to, and not beyond the horizon
+ * @tick: after the one the wheel has come to, and not beyond the horizon
  *
  * If one of the entries is its own and is not too late, that will do: the look comes too early,
  * once.  Otherwise it gets another entry, and the one that it had is stale.
@@ -113,7 +113,7 @@ static __always_inline void wheel_file_inline(struct wheel *w, u32 id, struct ti
 		}
 	} else {
 		w->filed++;
-		w->taken -= wheel_where(t) == WHEEL_TAKEN;
+		w->claimed -= wheel_where(t) == WHEEL_CLAIMED;
 	}
 	t->link = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
 	wheel_put(w, id, tick);

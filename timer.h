@@ -8,7 +8,7 @@
  *	where		deadline		state
  *	filed		its next		pending; expired, if its tick has come
  *	due queue	of its event		expired
- *	taken		of its event		claimed: a read holds it
+ *	claimed		of its event		expired: a read holds it
  *	else		TIMER_NONE		idle
  *	else		TIMER_DELIVERED		delivered
  *
@@ -66,7 +66,7 @@ struct timer_more {
  * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
  *	the clock was set back so far
  * @now: the time that the owner has passed in last, ns
- * @turned: the wheel's tick at the time that the owner has passed in last.  The wheel
+ * @now_tick: the wheel's tick at the time that the owner has passed in last.  The wheel
  *	itself may be behind that, by what is due and was not found yet
  * @news: events were queued and no waiter was woken for them; set here, cleared by the owner
  * @settable: the clock may be set; written by the owner after timers_setup()
@@ -92,7 +92,7 @@ struct timers {
 	u64		reciprocal;
 	u64		shift;
 	u64		now;
-	u64		turned;
+	u64		now_tick;
 	struct twheel_word **word;
 	struct timer_more **more;
 	size_t		more_memory;
@@ -284,7 +284,7 @@ static inline u64 add_times(u64 a, u64 b)
 /* Has the tick of a deadline come?  The wheel may not have found that yet. */
 static inline bool tick_passed(const struct timers *ts, u64 deadline, u32 slack)
 {
-	return shifted(ts, expiry_of(ts, deadline, slack)) <= ts->turned;
+	return shifted(ts, expiry_of(ts, deadline, slack)) <= ts->now_tick;
 }
 
 /* Periods beyond the first that an event with this deadline has, if read now. */
@@ -400,7 +400,7 @@ static inline bool claim_holds(const struct timers *ts, const struct twheel_even
 {
 	const struct timer *t = timer_of(ts, event->id);
 
-	return wheel_where(t) == WHEEL_TAKEN && wheel_mark(t) == claim &&
+	return wheel_where(t) == WHEEL_CLAIMED && wheel_mark(t) == claim &&
 	       t->generation == event->generation;
 }
 
@@ -428,7 +428,7 @@ static inline void timer_end(struct timers *ts, u32 id, u64 how)
 	t->deadline = how;
 	if (unlikely(id >= ts->fresh))
 		wheel_push(&ts->wheel, id, WHEEL_POOL, true);
-	else if (wheel_where(t) == WHEEL_TAKEN)
+	else if (wheel_where(t) == WHEEL_CLAIMED)
 		wheel_give_up(&ts->wheel, t);
 	else if (wheel_where(t) == WHEEL_FILED)
 		wheel_unlink(&ts->wheel, id);

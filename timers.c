@@ -65,9 +65,9 @@ TWHEEL_PART void timers_setup(struct timers *ts, u32 capacity, unsigned int leve
 	ts->tick = tick;
 	ts->reciprocal = tick > 1 ? div64_u64(~0ULL, tick) : ~0ULL;
 	ts->fresh = capacity;
-	ts->turned = ticks_of(ts, now);
+	ts->now_tick = ticks_of(ts, now);
 	wheel_init(&ts->wheel, capacity, levels, slots,
-		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->turned,
+		   max(div64_u64(MOVE_COST * WHEEL_COST_ONE, tick), (u64)1), ts->now_tick,
 		   timers_look);
 }
 
@@ -151,7 +151,7 @@ static u64 wheel_time(struct timers *ts, u64 now)
 		ts->shift += at - tick;
 		tick = at;
 	}
-	ts->turned = tick;
+	ts->now_tick = tick;
 	ts->plain = ts->word || ts->settable || ts->shift || !ts->wheel.nr_levels ? 0 :
 		    ts->wheel.ids;
 	return tick;
@@ -167,7 +167,7 @@ static __always_inline enum twheel_state timer_state(const struct timers *ts, u3
 		return TWHEEL_STATE_IDLE;
 	if (t->deadline == TIMER_DELIVERED)
 		return TWHEEL_STATE_DELIVERED;
-	/* Its tick may have come, though the wheel was not turned that far yet. */
+	/* Its tick may have come, though the wheel has not come that far yet. */
 	if (likely(wheel_where(t) == WHEEL_FILED))
 		return unlikely(t->deadline <= ts->now) &&
 		       tick_passed(ts, t->deadline, slack_of(ts, id)) ? TWHEEL_STATE_EXPIRED
@@ -365,7 +365,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 
 /**
  * timers_arm() - arm or move a timer
- * @ts: the timers, turned to @now
+ * @ts: the timers, after timers_set_time(@now)
  * @op: untrusted; the results are written to it
  * @now: ns
  * @need: what is missing, with -EAGAIN; the same for all tries of an arm.  Between a try that
@@ -462,7 +462,7 @@ static noinline int cancel_any(struct timers *ts, struct twheel_op *op, struct t
 
 /**
  * timers_cancel() - make sure that a timer is not armed
- * @ts: the timers, turned to the time that it is
+ * @ts: the timers, after timers_set_time()
  * @op: untrusted; the results are written to it
  * @need: what has to be done first, with -EAGAIN
  *
@@ -527,7 +527,7 @@ static bool timer_record(const struct timers *ts, u32 id, struct twheel_timer *r
 
 /**
  * timers_get() - tell about one timer
- * @ts: the timers, turned to the time that it is
+ * @ts: the timers, after timers_set_time()
  * @record: names it; filled
  *
  * Return: 0, -ERANGE or -ESTALE.
@@ -552,7 +552,7 @@ TWHEEL_PART int timers_get(const struct timers *ts, struct twheel_timer *record)
 
 /**
  * timers_drop_stale() - drop stale events in front of the due queue
- * @ts: the timers, turned
+ * @ts: the timers, after timers_set_time()
  * @most: how many
  *
  * An event is stale if its timer's word holds another deadline.
@@ -636,10 +636,10 @@ TWHEEL_PART unsigned int timers_held(const struct timers *ts, const struct twhee
 
 /**
  * timers_commit() - events have reached their reader
- * @ts: the timers, turned to @now
+ * @ts: the timers, after timers_set_time(@now)
  * @events: from timers_claim()
  * @nr: how many
- * @taken: how many of them words_take() has taken; @nr for timers without words
+ * @swapped: of how many words_take() has swapped the word; @nr for timers without words
  * @claim: the claim's number
  * @now: ns
  *
@@ -651,7 +651,7 @@ TWHEEL_PART unsigned int timers_held(const struct timers *ts, const struct twhee
  * be committed still.
  */
 TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
-				       unsigned int nr, unsigned int taken, u32 claim, u64 now)
+				       unsigned int nr, unsigned int swapped, u32 claim, u64 now)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct twheel_event *event = &events[i];
@@ -663,7 +663,7 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		/* The claim of a later arming, and what its word holds, are left alone. */
 		if (unlikely(!holds))
 			return i;
-		if (unlikely(i == taken)) {
+		if (unlikely(i == swapped)) {
 			word_drop(ts, event->id, word);
 			return i;
 		}
@@ -709,7 +709,7 @@ TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *e
 
 /**
  * timers_list() - tell about armed timers in order of their ids
- * @ts: the timers, turned to the time that it is
+ * @ts: the timers, after timers_set_time()
  * @records: where to write
  * @nr: how many at the most
  * @cursor: the id to start from; moved on
@@ -731,7 +731,7 @@ TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_time
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}
-		if (wheel_where(timer_of(ts, id)) != WHEEL_TAKEN)
+		if (wheel_where(timer_of(ts, id)) != WHEEL_CLAIMED)
 			n += timer_record(ts, id, &records[n]);
 		id++;
 	}
@@ -742,16 +742,16 @@ TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_time
 /* Turning */
 
 /**
- * timers_turn() - say what time it is, before timers are armed, cancelled or committed
+ * timers_set_time() - say what time it is, before timers are armed, cancelled or committed
  * @ts: the timers
  * @now: ns
  *
  * From here on every call reports a timer whose tick has come by @now as expired, even before
  * timers_advance() finds it.
  */
-TWHEEL_PART void timers_turn(struct timers *ts, u64 now)
+TWHEEL_PART void timers_set_time(struct timers *ts, u64 now)
 {
-	wheel_turn(&ts->wheel, wheel_time(ts, now));
+	wheel_follow(&ts->wheel, wheel_time(ts, now));
 }
 
 /**

@@ -38,7 +38,7 @@ TWHEEL_PART unsigned int timers_claim(struct timers *ts, struct twheel_event *ev
 TWHEEL_PART unsigned int timers_held(const struct timers *ts, const struct twheel_event *events,
 				     unsigned int nr, u32 claim);
 TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_event *events,
-				       unsigned int nr, unsigned int taken, u32 claim, u64 now);
+				       unsigned int nr, unsigned int swapped, u32 claim, u64 now);
 TWHEEL_PART void timers_put_back(struct timers *ts, const struct twheel_event *events,
 				 unsigned int nr, u32 claim);
 
@@ -46,7 +46,7 @@ TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_time
 				     unsigned int nr, u32 *cursor);
 
 TWHEEL_PART unsigned int timers_advance(struct timers *ts, u64 now, unsigned int budget);
-TWHEEL_PART void timers_turn(struct timers *ts, u64 now);
+TWHEEL_PART void timers_set_time(struct timers *ts, u64 now);
 
 /* Is there work for timers_advance() that had better be done soon? */
 static inline bool timers_heavy(const struct timers *ts)
@@ -57,7 +57,7 @@ static inline bool timers_heavy(const struct timers *ts)
 /* Is something due that is not found yet?  A slot that comes down ahead of time is not. */
 static inline bool timers_behind(const struct timers *ts)
 {
-	return wheel_next(&ts->wheel) <= ts->turned || wheel_heavy_due(&ts->wheel, ts->turned);
+	return wheel_next(&ts->wheel) <= ts->now_tick || wheel_heavy_due(&ts->wheel, ts->now_tick);
 }
 
 /* Fetch the timer of an operation; any id will do. */

@@ -132,7 +132,7 @@ static u64 twheel_begin(struct twheel *tw)
 
 	twheel_lock(tw);
 	now = twheel_now(tw);
-	timers_turn(&tw->timers, now);
+	timers_set_time(&tw->timers, now);
 	return now;
 }
 

@@ -432,7 +432,7 @@ TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id)
 
 	t->link = link & LINK_WHERE(WHEEL_FILED) ? link | LINK_KEPT : 0;
 	w->filed -= where == WHEEL_FILED;
-	w->taken -= where == WHEEL_TAKEN;
+	w->claimed -= where == WHEEL_CLAIMED;
 	if (where == WHEEL_DUE || where == WHEEL_POOL) {
 		struct wheel_queue *queue = wheel_queue(w, where);
 		u32 next = link_next(link), prev = link_prev(link);
@@ -465,7 +465,7 @@ TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, boo
 	u32 prev = front ? WHEEL_NIL : queue->tail, next = front ? queue->head : WHEEL_NIL;
 
 	w->filed -= wheel_where(t) == WHEEL_FILED;
-	w->taken -= wheel_where(t) == WHEEL_TAKEN;
+	w->claimed -= wheel_where(t) == WHEEL_CLAIMED;
 	t->link = queue_link(where, prev, next);
 	if (prev == WHEEL_NIL)
 		queue->head = id;
@@ -500,9 +500,9 @@ TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int 
 		id = link_next(t->link);
 		if (id != WHEEL_NIL)
 			prefetch(wheel_timer(w, id));
-		t->link = LINK_WHERE(WHEEL_TAKEN) | mark;
+		t->link = LINK_WHERE(WHEEL_CLAIMED) | mark;
 	}
-	w->taken += n;
+	w->claimed += n;
 	due->count -= n;
 	due->head = id;
 	if (id == WHEEL_NIL)
@@ -552,7 +552,7 @@ TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 n
  * wheel_file() - have a timer looked at when it is due
  * @w: a wheel with at least one level, that is not full
  * @id: a timer that is in no queue
- * @expiry: a tick after the one the wheel has been turned to
+ * @expiry: a tick after the one the wheel has come to
  */
 TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry)
 {
@@ -611,7 +611,7 @@ static void skip_turns(struct wheel *w, struct wheel_level *level, u64 to)
 }
 
 /* Let the hands follow the time, as far as R2 and R3 allow. */
-static void turn(struct wheel *w, u64 now)
+static void follow(struct wheel *w, u64 now)
 {
 	u64 to = now;
 
@@ -899,13 +899,13 @@ TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now)
 }
 
 /**
- * wheel_turn() - let the hands follow the time, before timers are filed
+ * wheel_follow() - let the hands follow the time, before timers are filed
  * @w: the wheel
  * @now: the tick that it is
  *
  * Stops short of what is due and not handled yet.
  */
-TWHEEL_PART void wheel_turn(struct wheel *w, u64 now)
+TWHEEL_PART void wheel_follow(struct wheel *w, u64 now)
 {
 	u64 next;
 
@@ -913,7 +913,7 @@ TWHEEL_PART void wheel_turn(struct wheel *w, u64 now)
 		return;
 	next = wheel_next(w);
 	if (next)
-		turn(w, min(now, next - 1));
+		follow(w, min(now, next - 1));
 }
 
 /*
@@ -973,7 +973,7 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	struct wheel_level *level = &w->level[l];
 	u64 next = level->next, number;
 
-	turn(w, next ? next - 1 : 0);
+	follow(w, next ? next - 1 : 0);
 	w->at = max(w->at, next);
 	number = first_slot(w, level, level->hand);
 	if (!open_slot(w, l, number))
@@ -1086,7 +1086,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		l = soonest_level(w, end);
 		if (w->level[l].next > now) {
 			if (end == w->nr_levels)
-				turn(w, now);
+				follow(w, now);
 			if (!w->open) {
 				/* What the owner is asked of yet is due now, or after now. */
 				due_append(w, &due, false);
@@ -1128,6 +1128,6 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		w->looked = w->at;
 	/* Else upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
-		turn(w, w->at);
+		follow(w, w->at);
 	return done;
 }

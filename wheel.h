@@ -46,7 +46,7 @@
 /* "No tick": later than all others. */
 #define WHEEL_NEVER		(~0ULL)
 /*
- * The last tick that a wheel can be turned to.  Rings reach beyond their hands, and the
+ * The last tick that a wheel can come to.  Rings reach beyond their hands, and the
  * numbers of their slots are still to fit 64 bits then.  A timer may be filed for any later
  * tick: it stays where it is, for good.
  */
@@ -101,16 +101,18 @@ struct timer {
  * enum wheel_where - where a timer is
  * @WHEEL_OUT: nowhere
  * @WHEEL_FILED: one of the entries in the slots is its own
- * @WHEEL_TAKEN: out of the due queue, and its owner may still put it back or file it again
+ * @WHEEL_CLAIMED: out of the due queue, and its owner may still put it back or file it again
  * @WHEEL_KEPT: out, but the entry that it had is still in its slot, and is its own again if it is
  *	filed for no earlier tick
  * @WHEEL_DUE: in the due queue
  * @WHEEL_POOL: in the pool of free ids
+ *
+ * Bit 0: an entry is its own.  Bit 2: it is in a queue.
  */
 enum wheel_where {
 	WHEEL_OUT	= 0,
 	WHEEL_FILED	= 1,
-	WHEEL_TAKEN	= 2,
+	WHEEL_CLAIMED	= 2,
 	WHEEL_KEPT	= 3,
 	WHEEL_DUE	= 4,
 	WHEEL_POOL	= 6,
@@ -213,7 +215,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @room: how many entries the blocks hold, however they are spread over the slots
  * @entries: in slots
  * @filed: timers that are filed; the other entries are stale
- * @taken: timers that are taken
+ * @claimed: timers whose events are claimed
  * @look_always: the owner is asked at each level, and not only of what is due
  * @moves: entries filed again, counted
  * @cascades: upper slots opened, counted
@@ -251,7 +253,7 @@ struct wheel {
 	u32			room;
 	u32			entries;
 	u32			filed;
-	u32			taken;
+	u32			claimed;
 	bool			look_always;
 	u64			moves;
 	u64			cascades;
@@ -289,7 +291,7 @@ TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int 
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
 TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget);
 
-TWHEEL_PART void wheel_turn(struct wheel *w, u64 now);
+TWHEEL_PART void wheel_follow(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
 
@@ -320,7 +322,7 @@ static inline bool wheel_has(const struct wheel *w, u32 id)
 /**
  * wheel_level() - the lowest level whose ring reaches a tick
  * @w: the wheel
- * @expiry: a tick after the one the wheel has been turned to
+ * @expiry: a tick after the one the wheel has come to
  *
  * A loop, because its branches are foreseen, and a level that was computed
  * would have to be waited for.
@@ -359,12 +361,12 @@ static inline bool wheel_reach_missing(const struct wheel *w, u64 ticks)
 }
 
 /*
- * Is there no room for one more entry?  A timer in the due queue, and one that is taken, may be
+ * Is there no room for one more entry?  A timer in the due queue, and one that is claimed, may be
  * filed again without asking.
  */
 static inline bool wheel_full(const struct wheel *w)
 {
-	return w->entries + w->queue[0].count + w->taken >= w->room;
+	return w->entries + w->queue[0].count + w->claimed >= w->room;
 }
 
 /* Had stale entries better be dropped than room be made for more? */
@@ -387,17 +389,17 @@ static inline enum wheel_where wheel_where(const struct timer *t)
 	return t->link >> WHEEL_WHERE_SHIFT;
 }
 
-/* The mark of a timer that is taken. */
+/* The mark of a timer that is claimed: the number of the claim. */
 static inline u32 wheel_mark(const struct timer *t)
 {
 	return t->link;
 }
 
-/* A timer that is taken is out. */
+/* The claim of a timer ends: it is out. */
 static inline void wheel_give_up(struct wheel *w, struct timer *t)
 {
 	t->link = 0;
-	w->taken--;
+	w->claimed--;
 }
 
 /* Of a batch, the timer that is fetched while another is filed or unlinked. */

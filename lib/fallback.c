@@ -121,7 +121,7 @@ static int begin(struct fallback *f, u64 *now)
 	if (ret)
 		return ret;
 	*now = twheel_sys_now(f->setup.clock);
-	timers_turn(&f->timers, *now);
+	timers_set_time(&f->timers, *now);
 	return 0;
 }
 

@@ -422,7 +422,7 @@ static void add_during_a_flush_deadlocks(struct kunit *test)
 		KUNIT_ASSERT_LT(test, steps, 100);
 		steps++;
 		/* Half of it is done: the next tick, the next slot, some day. */
-		wheel_turn(w, now);
+		wheel_follow(w, now);
 		file(test, w, fresh++, now + 1);
 		file(test, w, fresh++, now + 64);
 		file(test, w, fresh++, later);
@@ -756,7 +756,7 @@ static void heavy_slot_before_another(struct kunit *test)
 			file(test, w, lone, due);
 		}
 		wheel_advance(w, now, 16);
-		wheel_turn(w, now);
+		wheel_follow(w, now);
 		if (!due || due > now)
 			continue;
 		/* It has come at its tick, whatever else there is to do. */

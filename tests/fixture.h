@@ -19,7 +19,7 @@ static inline int arm(struct twheel_op *op)
 
 static inline int cancel(struct twheel_op *op)
 {
-	timers_turn(&ts, now);
+	timers_set_time(&ts, now);
 	return owner_cancel(&ts, op);
 }
 

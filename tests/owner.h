@@ -197,7 +197,7 @@ static inline int owner_arm(struct timers *ts, struct twheel_op *op, u64 now)
 	struct timers_need need = {};
 	int ret;
 
-	timers_turn(ts, now);
+	timers_set_time(ts, now);
 	while ((ret = timers_arm(ts, op, now, &need)) == -EAGAIN)
 		if (!owner_add(ts, &need))
 			return -ENOMEM;
@@ -224,7 +224,7 @@ static inline unsigned int owner_submit(struct timers *ts, struct twheel_op *ops
 	unsigned int failed = 0;
 	int ret;
 
-	timers_turn(ts, now);
+	timers_set_time(ts, now);
 	timers_prefetch_first(ts, ops, nr);
 	for (unsigned int i = 0; i < nr; i++) {
 		struct twheel_op *op = &ops[i];
@@ -258,15 +258,15 @@ static inline u64 owner_advance(struct timers *ts, u64 now)
 static inline unsigned int owner_commit(struct timers *ts, const struct twheel_event *events,
 					unsigned int nr, u32 claim, u64 now)
 {
-	unsigned int taken = words_take(ts, events, timers_held(ts, events, nr, claim));
+	unsigned int swapped = words_take(ts, events, timers_held(ts, events, nr, claim));
 
-	return timers_commit(ts, events, nr, taken, claim, now);
+	return timers_commit(ts, events, nr, swapped, claim, now);
 }
 
 /* Read an event that counts; false if there is none. */
 static inline bool owner_read(struct timers *ts, struct twheel_event *event, u64 now)
 {
-	timers_turn(ts, now);
+	timers_set_time(ts, now);
 	while (timers_claim(ts, event, 1, now))
 		if (owner_commit(ts, event, 1, ts->claims, now))
 			return true;

@@ -143,7 +143,7 @@ static u64 start_of(u64 tick)
 /* Both know what time it is. */
 static void turn(void)
 {
-	timers_turn(&ts, now);
+	timers_set_time(&ts, now);
 	ref.now = now;
 }
 
@@ -456,7 +456,7 @@ static const char *compare(u32 id, u32 generation)
 	struct twheel_timer wanted = record;
 	int ret;
 
-	timers_turn(&ts, now);
+	timers_set_time(&ts, now);
 	ret = timers_get(&ts, &record);
 	ref.now = now;
 	if (ret != ref_get(&ref, &wanted, now))
@@ -489,7 +489,7 @@ static const char *enumerate(u32 *cursor, unsigned int max)
 	u32 id = *cursor, from = *cursor;
 	unsigned int nr;
 
-	timers_turn(&ts, now);
+	timers_set_time(&ts, now);
 	nr = timers_list(&ts, records, max, cursor);
 	ref.now = now;
 	if (nr > max || *cursor > ref.capacity || (*cursor <= from && from < ref.capacity))

@@ -99,13 +99,13 @@ static void deliver(u64 time)
 	pthread_mutex_lock(&exchange);
 	lock_behind_callers();
 	while (done < nr) {
-		unsigned int left = nr - done, taken = timers_held(&ts, events + done, left, claim);
+		unsigned int left = nr - done, swapped = timers_held(&ts, events + done, left, claim);
 		unsigned int count;
 
 		pthread_mutex_unlock(&lock);
-		taken = words_take(&ts, events + done, taken);
+		swapped = words_take(&ts, events + done, swapped);
 		lock_behind_callers();
-		count = timers_commit(&ts, events + done, left, taken, claim, time);
+		count = timers_commit(&ts, events + done, left, swapped, claim, time);
 
 		for (unsigned int i = 0; i < count; i++) {
 			const struct twheel_event *event = &events[done + i];
@@ -134,7 +134,7 @@ static void *kernel(void *arg)
 		lock_behind_callers();
 		time = now + TICK / 4;
 		__atomic_store_n(&now, time, __ATOMIC_RELEASE);
-		timers_turn(&ts, time);
+		timers_set_time(&ts, time);
 		timers_advance(&ts, time, WHEEL_STEP);
 		deliver(time);
 		__atomic_store_n(&turns, turns + 1, __ATOMIC_RELEASE);

@@ -80,7 +80,7 @@ static const char *check_blocks(const struct wheel *w)
 		}
 	if (blocks != w->nr_pages * BLOCKS_PER_PAGE)
 		return "a block is lost";
-	if (w->entries + w->queue[0].count + w->taken > w->room)
+	if (w->entries + w->queue[0].count + w->claimed > w->room)
 		return "there may be more entries than there is room for";
 	return w->room <= blocks * (WHEEL_BLOCK - 1) &&
 	       blocks_for(w, w->room) <= blocks ? NULL : "there is less room than is said";
@@ -134,7 +134,7 @@ static const char *check_memory(const struct wheel *w)
 const char *rules_check(struct wheel *w, const struct reference *r, u64 shift)
 {
 	const char *error;
-	u32 entries = 0, filed = 0, taken = 0;
+	u32 entries = 0, filed = 0, claimed = 0;
 
 	memset(has_entry, 0, w->capacity * sizeof(*has_entry));
 	for (unsigned int l = 0; l < w->nr_levels; l++) {
@@ -174,14 +174,14 @@ const char *rules_check(struct wheel *w, const struct reference *r, u64 shift)
 							    WHEEL_OUT;
 
 		filed += where == WHEEL_FILED;
-		taken += where == WHEEL_TAKEN;
+		claimed += where == WHEEL_CLAIMED;
 		if ((where == WHEEL_FILED || where == WHEEL_KEPT) && !has_entry[id])
 			return "a timer has no entry";
 	}
 	if (filed != w->filed || filed != r->stats.pending)
 		return "filed is miscounted";
-	if (taken != w->taken)
-		return "taken is miscounted";
+	if (claimed != w->claimed)
+		return "claimed is miscounted";
 	error = check_blocks(w);
 	if (error)
 		return error;

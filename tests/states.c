@@ -330,7 +330,7 @@ static const char *do_arm(const struct op *op)
 	u64 expiry = now + op->ticks, link;
 	const char *error;
 
-	wheel_turn(&w, now);
+	wheel_follow(&w, now);
 	error = make_room();
 	if (error)
 		return error;
@@ -509,7 +509,7 @@ static const char *op_do(const struct op *op, bool *done)
 		static const enum ref_where where[] = {
 			[WHEEL_FILED] = REF_PENDING, [WHEEL_DUE] = REF_EXPIRED,
 			[WHEEL_OUT] = REF_NOWHERE, [WHEEL_KEPT] = REF_NOWHERE,
-			[WHEEL_POOL] = REF_HELD, [WHEEL_TAKEN] = REF_HELD,
+			[WHEEL_POOL] = REF_HELD, [WHEEL_CLAIMED] = REF_HELD,
 		};
 
 		if (where[wheel_where(wheel_timer(&w, id))] != ref.timer[id].where)

@@ -186,7 +186,7 @@ static u32 cancel(struct kunit *test, u32 id)
 	struct fixture *f = test->priv;
 	struct twheel_op op = { .id = id };
 
-	timers_turn(&f->ts, f->now);
+	timers_set_time(&f->ts, f->now);
 	KUNIT_ASSERT_EQ(test, owner_cancel(&f->ts, &op), 0);
 	return op.state;
 }

@@ -199,7 +199,7 @@ static void passing_over_is_bounded(void)
 		u32 before = ts.fresh, done = 0;
 
 		/* A hold with up to 64 operations, as the device does them. */
-		timers_turn(&ts, now);
+		timers_set_time(&ts, now);
 		for (need.handled = 0; need.handled < WHEEL_STEP; done++) {
 			op = (struct twheel_op){ .id = TWHEEL_ID_ANY };
 			op.deadline = now + 1000000000;
@@ -221,7 +221,7 @@ static struct twheel_timer get(u32 id)
 {
 	struct twheel_timer record = { .id = id };
 
-	timers_turn(&ts, now);
+	timers_set_time(&ts, now);
 	timers_get(&ts, &record);
 	return record;
 }
@@ -396,7 +396,7 @@ static void stores_between_halves(void)
 	struct timers_need need = {};
 	struct twheel_event event;
 	struct twheel_op op;
-	unsigned int taken;
+	unsigned int swapped;
 	bool good;
 
 	start_words(1000000);
@@ -406,12 +406,12 @@ static void stores_between_halves(void)
 	words_exchange(&ts, &need);
 	good &= exchanged(1) && !timers_arm(&ts, &op, now, &need) && exchanged(0);
 	good &= timers_claim(&ts, &event, 1, now) == 1 && exchanged(0);
-	taken = words_take(&ts, &event, timers_held(&ts, &event, 1, ts.claims));
-	good &= taken == 1 && exchanged(1);
+	swapped = words_take(&ts, &event, timers_held(&ts, &event, 1, ts.claims));
+	good &= swapped == 1 && exchanged(1);
 	/* Between the swap and the commit: by a store, and for the same deadline. */
 	xchg(&word_of(&ts, 3)->deadline, 1);
 	exchanged(1);
-	good &= timers_commit(&ts, &event, 1, taken, ts.claims, now) == 1 && exchanged(0);
+	good &= timers_commit(&ts, &event, 1, swapped, ts.claims, now) == 1 && exchanged(0);
 	test_word(3);
 	pass(ts.tick);
 	good &= owner_read(&ts, &event, now) && event.deadline == 1;
@@ -421,9 +421,9 @@ static void stores_between_halves(void)
 	/* Another deadline. */
 	op = due;
 	good = !arm(&op) && timers_claim(&ts, &event, 1, now) == 1;
-	taken = words_take(&ts, &event, timers_held(&ts, &event, 1, ts.claims));
+	swapped = words_take(&ts, &event, timers_held(&ts, &event, 1, ts.claims));
 	xchg(&word_of(&ts, 3)->deadline, now + 5000000);
-	good &= timers_commit(&ts, &event, 1, taken, ts.claims, now) == 1;
+	good &= timers_commit(&ts, &event, 1, swapped, ts.claims, now) == 1;
 	test_word(3);
 	good &= !owner_read(&ts, &event, now) && ts.wheel.filed == 1;
 	pass(5000000);
@@ -664,7 +664,7 @@ static void set_back(bool words, bool held)
 	if (held)
 		good &= timers_claim(&ts, &event, 1, now) == 1;
 	now -= 4000000;
-	timers_turn(&ts, now);
+	timers_set_time(&ts, now);
 	good &= get(3).state == TWHEEL_STATE_EXPIRED &&
 		get(4).state == TWHEEL_STATE_PENDING;
 	if (held)

@@ -37,7 +37,7 @@ static void arm(u64 now)
 			.flags	= TWHEEL_ARM_STORED,
 			.id	= work[i].id,
 		};
-	timers_turn(ts, now * TICK);
+	timers_set_time(ts, now * TICK);
 	store(now);
 }
 

@@ -51,7 +51,7 @@ static noinline u64 loop_next(void)
 static noinline void loop_turn(void)
 {
 	for (u32 i = 0; i < TIMERS; i++)
-		wheel_turn(wheel, START + i / 1000);
+		wheel_follow(wheel, START + i / 1000);
 }
 
 static noinline void loop_expire(struct seen *seen)

@@ -78,7 +78,7 @@ static void twheel_cancel(struct sim *s, struct sim_timer *timer)
 {
 	struct twheel_op op = { .id = timer->id };
 
-	timers_turn(s->state, s->now);
+	timers_set_time(s->state, s->now);
 	owner_cancel(s->state, &op);
 }
 
