@@ -1126,7 +1126,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 	due_append(w, &due, false);
 	if (done)
 		w->looked = w->at;
-	/* Else upper hands would fall behind if each pass were to end like this. */
+	/* Otherwise upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
 		follow(w, w->at);
 	return done;

@@ -96,7 +96,7 @@ const char *twheel_version(void);
  * @size: sizeof(struct twheel_options); the struct can grow at its end
  * @flags: TWHEEL_OPEN_*
  * @path: of the device; NULL: /dev/twheel, or a fallback if that does not exist
- * @fd: with TWHEEL_OPEN_FD: the wheel; else 0
+ * @fd: with TWHEEL_OPEN_FD: the wheel; otherwise 0
  * @clock: with TWHEEL_OPEN_CLOCK: CLOCK_MONOTONIC or another that the kernel has;
  *	else 0: CLOCK_MONOTONIC
  * @tick: timers are due at multiples of it, so that they share wake-ups, ns;

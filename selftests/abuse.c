@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a user without privilege may do to others through the device: no more than
- * by computing.  A victim with timers of its own is watched beside a hog, more hogs, and
+ * by computing.  A victim with timers of its own is watched next to a hog, more hogs, and
  * beside as many attackers, one on each processor; so are heartbeats, forks, and one
  * hog more, to see how much of its processor it keeps.
  *

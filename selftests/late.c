@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How late timers are found: beside a timerfd, beside other calls, other users and other wheels.
+ * How late timers are found: compared with a timerfd, during other calls, and with other users
+ * and wheels.
  *
  * Exact bounds are checked only where time is counted in instructions (TWHEEL_COUNTED=1), because a
  * host may stop the guest otherwise.

@@ -31,7 +31,7 @@ void output_name(const char *name);
 /* A terminal that can do more than print line after line. */
 bool is_terminal(FILE *file);
 
-/* For such a terminal, unless NO_COLOR is set; else "". */
+/* For such a terminal, unless NO_COLOR is set; otherwise "". */
 enum colour { PLAIN, BOLD, DIM, RED, GREEN };
 const char *colour(FILE *file, enum colour colour);
 

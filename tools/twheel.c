@@ -83,7 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The program that lies beside this one, else the one in PATH. */
+/* The program in the folder of this one; if there is none, the one in PATH. */
 int verb_demo(int argc, char **argv)
 {
 	char path[PATH_MAX + 16];

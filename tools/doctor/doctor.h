@@ -42,7 +42,7 @@ struct module_file {
  * @release: of the running kernel
  * @sudo: what a command that needs root begins with: nothing, for who is root
  * @program: this program's path
- * @debian: packages come as on Debian; else as on Fedora, if at all
+ * @debian: packages come as on Debian, not as on Fedora, if at all
  * @container: what kind this runs in, "docker" for example; "": none that shows
  * @private_dev: /dev is not the kernel's own, so that nodes are there by permission
  * @loaded: the module is in the kernel

@@ -9,7 +9,7 @@
 /**
  * struct show - how
  * @json: a JSON object for each line
- * @trace: also placements, moves and wake-ups; else only what has expired
+ * @trace: also placements, moves and wake-ups, not only what has expired
  * @operation: the one that is carried out: what is placed was armed or extended, or has come
  *	from a queue
  * @woken: wake-ups that were not told yet, because many in a row for nothing are one line

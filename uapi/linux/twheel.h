@@ -166,7 +166,7 @@ struct twheel_features {
 /**
  * struct twheel_setup - the wheel's shape (TWHEEL_IOC_SETUP, TWHEEL_IOC_GET_SETUP)
  * @flags: TWHEEL_SETUP_*
- * @clock: a clock id with TWHEEL_SETUP_CLOCK; else 0, which means CLOCK_MONOTONIC.  When
+ * @clock: a clock id with TWHEEL_SETUP_CLOCK; otherwise 0, which means CLOCK_MONOTONIC.  When
  *	CLOCK_REALTIME is set forward, timers are due by the new time at once; when it is set
  *	back, pending timers wait for their deadlines, and expired ones stay expired
  * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or
@@ -318,7 +318,7 @@ struct twheel_submit {
  * @id: the timer.  GET: in
  * @generation: of its last arming by a call.  GET: in: if not 0, the one it must have
  * @state: enum twheel_state
- * @count: expirations left of a count-limited timer, else 0
+ * @count: expirations left of a count-limited timer; otherwise 0
  * @cookie: as given
  * @deadline: next, or of the event that waits; absolute
  * @remaining: until @deadline; 1 if it has passed, since 0 means never
