@@ -180,7 +180,7 @@ static void expire(struct load *load, bool measured)
 			load->steps[load->nr_steps++] = taken;
 		all += done;
 		take(load, now);
-	} while (done == load->budget && (all < SHARE || timers_next(load->ts) <= now));
+	} while (done == load->budget && (all < SHARE || timers_behind(load->ts)));
 }
 
 /* Until each cluster has come once more. */
