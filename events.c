@@ -77,7 +77,7 @@ static void twheel_claim(struct twheel *tw, struct claim *c, unsigned int left, 
 	c->number = ts->claims;
 	twheel_handled(tw, dropped + c->nr);
 	/* The events that are left are for the next waiter, however long this copy takes. */
-	ts->news |= c->nr && timers_queued(ts);
+	ts->news = timers_queued(ts);
 }
 
 /*

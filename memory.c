@@ -96,10 +96,10 @@ static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *u
 	ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
 	if (ret)
 		return ret;
-	if (id >= w->ids)
-		ret = add_directory(tw, w);
-	page = ret ? NULL : page_alloc();
-	if (!page) {
+	/* The directory last: a wheel that is not used has no memory that SETUP could lose. */
+	page = page_alloc();
+	if (!page || (id >= w->ids && add_directory(tw, w))) {
+		page_free(page);
 		user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
 		return -ENOMEM;
 	}

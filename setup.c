@@ -170,6 +170,7 @@ static int twheel_setup(struct twheel *tw, void *arg)
 	if (!ret) {
 		tw->used = true;
 		now = twheel_begin(tw);
+		WARN_ON_ONCE(timers_memory(&tw->timers));
 		tw->timers = *ts;
 		wheel_moved(&tw->timers.wheel);
 		tw->clock = clock;

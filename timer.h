@@ -142,12 +142,15 @@ struct timers_need {
 };
 
 /*
- * An untrusted id, after it was compared with the capacity: no processor speculates beyond the
+ * Is there memory for the timer of this untrusted id?  If so, no processor speculates beyond the
  * wheel's own memory with it.
  */
-static inline u32 known_id(const struct timers *ts, u32 id)
+static inline bool timers_have(const struct timers *ts, u32 *id)
 {
-	return array_index_nospec(id, ts->wheel.capacity);
+	if (*id >= ts->wheel.ids)
+		return false;
+	*id = array_index_nospec(*id, ts->wheel.ids);
+	return wheel_has_chunk(&ts->wheel, *id);
 }
 
 static inline struct timer *timer_of(const struct timers *ts, u32 id)

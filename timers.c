@@ -292,8 +292,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 		if (ret)
 			return ret;
 	}
-	id = known_id(ts, id);
-	if (!wheel_has(w, id)) {
+	if (!timers_have(ts, &id)) {
 		if (op->generation)
 			return -ESTALE;
 		if (flags & TWHEEL_ARM_MOVE)
@@ -426,9 +425,8 @@ static noinline int cancel_any(struct timers *ts, struct twheel_op *op, struct t
 
 	if (unlikely(ret))
 		return ret;
-	id = known_id(ts, op->id);
-	word = word_of(ts, id);
-	if (!wheel_has(&ts->wheel, id)) {
+	id = op->id;
+	if (!timers_have(ts, &id)) {
 		if (op->generation)
 			return -ESTALE;
 		op->state = TWHEEL_STATE_IDLE;
@@ -538,9 +536,8 @@ TWHEEL_PART int timers_get(const struct timers *ts, struct twheel_timer *record)
 
 	if (id >= ts->wheel.capacity)
 		return -ERANGE;
-	id = known_id(ts, id);
 	*record = (struct twheel_timer){ .id = id };
-	if (!wheel_has(&ts->wheel, id))
+	if (!timers_have(ts, &id))
 		return generation ? -ESTALE : 0;
 	if (generation && generation != timer_of(ts, id)->generation)
 		return -ESTALE;
@@ -726,8 +723,7 @@ TWHEEL_PART unsigned int timers_list(const struct timers *ts, struct twheel_time
 	u32 id = *cursor;
 
 	for (unsigned int passed = 0; passed < WHEEL_STEP && n < nr && id < w->capacity; passed++) {
-		id = known_id(ts, id);
-		if (!wheel_has(w, id)) {
+		if (!timers_have(ts, &id)) {
 			id = (id | (WHEEL_CHUNK_TIMERS - 1)) + 1;
 			continue;
 		}

@@ -65,10 +65,7 @@ static __always_inline void timers_prefetch(const struct timers *ts, u32 id)
 {
 	const struct twheel_word *word;
 
-	if (id >= ts->wheel.ids)
-		return;
-	id = known_id(ts, id);
-	if (!wheel_has_chunk(&ts->wheel, id))
+	if (!timers_have(ts, &id))
 		return;
 	prefetchw(timer_of(ts, id));
 	word = word_of(ts, id);

@@ -70,8 +70,8 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 		return KTIME_MAX;
 	/* Work that is due now waits by a clock that can't be set. */
 	if (next <= now || timers_heavy(&tw->timers)) {
-		*clock = TWHEEL_MONOTONIC;
-		return ktime_get_ns();
+		*clock = clock_settable(tw->clock) ? TWHEEL_MONOTONIC : tw->clock;
+		return clock_now(*clock);
 	}
 	*clock = tw->clock;
 	/* With an offset of years the difference may lie beyond the last time of all. */

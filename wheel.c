@@ -1108,13 +1108,13 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		 * one above.  What is due on the levels below is not to wait for it.
 		 */
 		heavy = __ffs(w->open);
-		if (w->open & BIT(WHEEL_SIFT) &&
-		    w->sift.soonest < open_slot_of(w, heavy)->soonest)
-			heavy = WHEEL_SIFT;
 		if (heavy && heavy < end) {
 			end = heavy;
 			continue;
 		}
+		if (w->open & BIT(WHEEL_SIFT) &&
+		    w->sift.soonest < open_slot_of(w, heavy)->soonest)
+			heavy = WHEEL_SIFT;
 		/* Keep sifted timers apart from the others. */
 		if (heavy == WHEEL_SIFT)
 			due_append(w, &due, false);

@@ -265,7 +265,7 @@ TWHEEL_PART unsigned int words_take(const struct timers *ts, const struct twheel
 TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 			  struct timers_need *need)
 {
-	u32 id = known_id(ts, op->id), slack;
+	u32 id = array_index_nospec(op->id, ts->wheel.capacity), slack;
 	struct twheel_word *word = word_of(ts, id);
 	struct wheel *w = &ts->wheel;
 	enum wheel_where where;

@@ -351,6 +351,32 @@ static int make_arm(struct subject *s)
 	return wheel_arm(s->fd, &s->op);
 }
 
+/*
+ * An id beyond the first pages, which takes a directory.  If that fails, the wheel can be set up
+ * as long as it has no memory: the kernel would warn that some is lost.
+ */
+static int make_arm_high(struct subject *s)
+{
+	struct twheel_setup setup = {};
+	int ret;
+
+	s->op = (struct twheel_op){ .deadline = s->begin + HOUR, .id = CAPACITY - 1 };
+	ret = wheel_arm(s->fd, &s->op);
+	if (ret) {
+		int set = set_up(s->fd, &setup);
+
+		return set == -EBUSY || !set ? ret : set;
+	}
+	return 0;
+}
+
+static bool done_arm_high(struct subject *s, int ret)
+{
+	s->fate[CAPACITY - 1] = HELD;
+	return !ret && s->op.generation == 1 &&
+	       wheel_state(s->fd, CAPACITY - 1) == TWHEEL_STATE_PENDING;
+}
+
 /* As far as the wheel reaches: many levels. */
 static int make_arm_far(struct subject *s)
 {
@@ -683,6 +709,7 @@ FIXTURE_VARIANT_ADD(call, arm) { prepare_empty, make_arm, done_arm };
 FIXTURE_VARIANT_ADD(call, arm_passed) { prepare_passed, make_arm, done_arm };
 FIXTURE_VARIANT_ADD(call, setup_passed) { prepare_passed, make_setup_words, done_setup };
 FIXTURE_VARIANT_ADD(call, arm_far) { prepare_empty, make_arm_far, done_arm };
+FIXTURE_VARIANT_ADD(call, arm_high) { prepare_empty, make_arm_high, done_arm_high };
 FIXTURE_VARIANT_ADD(call, move) { prepare, make_move, done_arm };
 FIXTURE_VARIANT_ADD(call, arm_any) { prepare, make_arm_any, done_arm_any };
 FIXTURE_VARIANT_ADD(call, arm_stored) { prepare_stored, make_arm_stored, done_arm_stored };

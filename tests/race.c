@@ -99,7 +99,8 @@ static void deliver(u64 time)
 	pthread_mutex_lock(&exchange);
 	lock_behind_callers();
 	while (done < nr) {
-		unsigned int left = nr - done, swapped = timers_held(&ts, events + done, left, claim);
+		unsigned int left = nr - done;
+		unsigned int swapped = timers_held(&ts, events + done, left, claim);
 		unsigned int count;
 
 		pthread_mutex_unlock(&lock);
