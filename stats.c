@@ -3,6 +3,7 @@
  * What a wheel has done: the ioctl and fdinfo.
  */
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 
 #include "twheel.h"
 
@@ -23,7 +24,7 @@ static int twheel_stats(struct twheel *tw, void *arg)
 		.delivered	= ts->delivered,
 		.overruns	= ts->overruns,
 		.interrupts	= tw->interrupts,
-		.memory		= sizeof(*tw) + timers_memory(ts),
+		.memory		= ksize(tw) + timers_memory(ts),
 		.next		= timers_bound(ts),
 		.max_late	= ts->max_late,
 	};

@@ -27,36 +27,38 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 /**
  * struct twheel - an open file of the device: a wheel
  * @lock: protects the fields that name it; held for one step of 64 timers at most
- * @timers: the timers; @lock
- * @interrupts: times that softirq turned the wheel; @lock
  * @handled: timers handled since @lock was taken, with CONFIG_PROVE_LOCKING; @lock
+ * @clock: the wheel's; changes under @grow and @lock, before there are timers
+ * @used: the wheel has memory or was set up, and is @user's for good; changes under
+ *	@grow
+ * @user: the wheel's user; NULL before the first use; changes under @grow and @lock, until
+ *	@used
+ * @offset: what the opener's time namespace adds to each clock, ns; constant
+ * @number: of this wheel, of all that were opened; constant
+ * @interrupts: times that softirq turned the wheel; @lock
+ * @timers: the timers; @lock
  * @entry: how the wheel waits to be turned in softirq; see there
  * @wait: readers and pollers
  * @exchange: with words, serializes calls that arm or cancel, and commits of reads; taken
  *	before @grow
  * @grow: only one adds memory, sets up or takes over; taken before @lock
- * @used: the wheel has memory or was set up, and is @user's for good; changes under
- *	@grow
- * @user: the wheel's user; NULL before the first use; changes under @grow and @lock, until
- *	@used
- * @clock: the wheel's; changes under @grow and @lock, before there are timers
- * @offset: what the opener's time namespace adds to each clock, ns; constant
- * @number: of this wheel, of all that were opened; constant
+ *
+ * On a kernel without debugging it takes 2 KiB, and is allocated as such: one field more takes 4.
  */
 struct twheel {
 	raw_spinlock_t		lock;		/* fields that name @lock */
-	struct timers		timers;
-	u64			interrupts;
 	unsigned int		handled;
+	enum twheel_clock	clock;
+	bool			used;
+	struct twheel_user	*user;
+	s64			offset[TWHEEL_CLOCKS];
+	u64			number;
+	u64			interrupts;
+	struct timers		timers;
 	struct expiry_entry	entry;
 	wait_queue_head_t	wait;
 	struct mutex		exchange;	/* before @grow */
 	struct mutex		grow;		/* before @lock */
-	bool			used;
-	struct twheel_user	*user;
-	enum twheel_clock	clock;
-	s64			offset[TWHEEL_CLOCKS];
-	u64			number;
 };
 
 /* turn.c: all that is done to a wheel is done between twheel_begin() and twheel_end(). */
