@@ -433,6 +433,7 @@ static noinline int cancel_any(struct timers *ts, struct twheel_op *op, struct t
 		return 0;
 	}
 	t = timer_of(ts, id);
+	word = word_of(ts, id);
 	if (op->generation && op->generation != t->generation)
 		return -ESTALE;
 	if (word && !need->exchanged) {

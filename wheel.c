@@ -611,7 +611,7 @@ static void skip_turns(struct wheel *w, struct wheel_level *level, u64 to)
 }
 
 /* Let the hands follow the time, as far as R2 and R3 allow. */
-static void follow(struct wheel *w, u64 now)
+static void hands_follow(struct wheel *w, u64 now)
 {
 	u64 to = now;
 
@@ -913,7 +913,7 @@ TWHEEL_PART void wheel_follow(struct wheel *w, u64 now)
 		return;
 	next = wheel_next(w);
 	if (next)
-		follow(w, min(now, next - 1));
+		hands_follow(w, min(now, next - 1));
 }
 
 /*
@@ -973,7 +973,7 @@ static bool run_level(struct wheel *w, unsigned int l, u64 now, unsigned int bud
 	struct wheel_level *level = &w->level[l];
 	u64 next = level->next, number;
 
-	follow(w, next ? next - 1 : 0);
+	hands_follow(w, next ? next - 1 : 0);
 	w->at = max(w->at, next);
 	number = first_slot(w, level, level->hand);
 	if (!open_slot(w, l, number))
@@ -1086,7 +1086,7 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		l = soonest_level(w, end);
 		if (w->level[l].next > now) {
 			if (end == w->nr_levels)
-				follow(w, now);
+				hands_follow(w, now);
 			if (!w->open) {
 				/* What the owner is asked of yet is due now, or after now. */
 				due_append(w, &due, false);
@@ -1128,6 +1128,6 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 		w->looked = w->at;
 	/* Otherwise upper hands would fall behind if each pass were to end like this. */
 	if (done >= budget)
-		follow(w, w->at);
+		hands_follow(w, w->at);
 	return done;
 }

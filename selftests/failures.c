@@ -373,8 +373,7 @@ static int make_arm_high(struct subject *s)
 static bool done_arm_high(struct subject *s, int ret)
 {
 	s->fate[CAPACITY - 1] = HELD;
-	return !ret && s->op.generation == 1 &&
-	       wheel_state(s->fd, CAPACITY - 1) == TWHEEL_STATE_PENDING;
+	return wheel_state(s->fd, CAPACITY - 1) == TWHEEL_STATE_PENDING;
 }
 
 /* As far as the wheel reaches: many levels. */
