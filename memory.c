@@ -2,9 +2,10 @@
 /*
  * The memory of a wheel's timers.
  *
- * A wheel starts with none.  An arm that needs memory returns -EAGAIN; its caller drops the lock
- * and comes here.  Memory is added in chunks of timers, pages of blocks, and levels, and is never
- * copied or moved.  Words need theirs before the first store, so setup allocates it.
+ * A wheel starts with none.  An arm or a cancel that needs memory returns -EAGAIN; its caller drops
+ * the lock and comes here.  Memory is added in chunks of timers, pages of blocks, and levels, and
+ * is never moved; the directory takes over the addresses of the first pages, and does not grow.
+ * Words need theirs before the first store, so setup allocates it.
  *
  * All of it is charged to the cgroup of the caller, and counted for the wheel's user: the user of
  * the first call that needs memory.

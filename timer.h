@@ -328,7 +328,7 @@ static inline u64 timers_next(const struct timers *ts)
 	return tick_time(ts, wheel_next(&ts->wheel));
 }
 
-/* No timer is due before that, and before @now; ns; 0: none is filed. */
+/* No timer is due before this, which is @ts->now at least; ns; 0: none is filed. */
 static inline u64 timers_bound(const struct timers *ts)
 {
 	if (!ts->wheel.filed)

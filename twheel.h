@@ -61,7 +61,7 @@ struct twheel {
 	struct mutex		grow;		/* before @lock */
 };
 
-/* turn.c: all that is done to a wheel is done between twheel_begin() and twheel_end(). */
+/* turn.c: calls work between twheel_begin() and twheel_end(), softirq in twheel_turn(). */
 static u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
 static void twheel_end(struct twheel *tw, u64 now) __releases(&tw->lock);
 static void twheel_handled(struct twheel *tw, unsigned int nr);

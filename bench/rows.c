@@ -281,7 +281,7 @@ static void json_string(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-/* A line for each fact and each figure: check/figures reads it line by line. */
+/* A line for each fact and each figure: a diff shows which have changed. */
 static void write_json(const char *path)
 {
 	FILE *file = fopen(path, "w");
