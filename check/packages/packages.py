@@ -176,10 +176,10 @@ class Program:
 
 int main(void)
 {
-	struct twheel *wheel;
+    struct twheel *wheel;
 
-	printf("%s %s\n", twheel_version(), TWHEEL_VERSION);
-	return twheel_open(&wheel, NULL);
+    printf("%s %s\n", twheel_version(), TWHEEL_VERSION);
+    return twheel_open(&wheel, NULL);
 }
 """
 

@@ -34,13 +34,13 @@ PROGRAM = """
 
 int main(void)
 {
-	struct twheel_options options = { .size = sizeof(options), .flags = TWHEEL_OPEN_DEVICE };
-	struct twheel_event event;
-	struct twheel *wheel;
+    struct twheel_options options = { .size = sizeof(options), .flags = TWHEEL_OPEN_DEVICE };
+    struct twheel_event event;
+    struct twheel *wheel;
 
-	return twheel_open(&wheel, &options) ||
-	       twheel_arm(wheel, 7, twheel_now(wheel) + 1000000) ||
-	       twheel_wait(wheel, &event, 1, -1) != 1 || event.id != 7;
+    return twheel_open(&wheel, &options) ||
+           twheel_arm(wheel, 7, twheel_now(wheel) + 1000000) ||
+           twheel_wait(wheel, &event, 1, -1) != 1 || event.id != 7;
 }
 """
 
