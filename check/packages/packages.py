@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import subprocess
 
 from commands import run
 
@@ -18,9 +19,14 @@ def do(*command, **options):
     return result
 
 
+def output(*command):
+    """What a command prints, of which a test that fails shows nothing else."""
+    return subprocess.check_output([str(word) for word in command], cwd=TREE, encoding="utf-8")
+
+
 def tree_files():
     """The files that git knows or would take."""
-    return do("bash", "-c", ". vm/lib && tree_files").lines
+    return output("bash", "-c", ". vm/lib && tree_files").splitlines()
 
 
 def another(version, folder):
@@ -49,12 +55,12 @@ class Deb:
     @staticmethod
     def of(file):
         """The name and the version of a package."""
-        return tuple(do("dpkg-deb", "-W", "--showformat=${Package} ${Version}", file).out.split())
+        return tuple(output("dpkg-deb", "-W", "--showformat=${Package} ${Version}", file).split())
 
     @staticmethod
     def paths(file):
         """The files in a package, but for what each distribution has for licences and changes."""
-        return {path for path in paths_of(do("dpkg-deb", "-c", file).out)
+        return {path for path in paths_of(output("dpkg-deb", "-c", file))
                 if not path.startswith("/usr/share/doc/")}
 
 
@@ -72,17 +78,17 @@ class Rpm:
     @staticmethod
     def libdir():
         """Where its libraries are."""
-        return do("rpm", "--eval", "%{_libdir}").out.strip()
+        return output("rpm", "--eval", "%{_libdir}").strip()
 
     @staticmethod
     def of(file):
         """The name and the version of a package."""
-        return tuple(do("rpm", "-qp", "--qf", "%{NAME} %{VERSION}", file).out.split())
+        return tuple(output("rpm", "-qp", "--qf", "%{NAME} %{VERSION}", file).split())
 
     @staticmethod
     def paths(file):
         """The files in a package, but for what each distribution has for licences and changes."""
-        listing = do("rpm", "-qp", "--qf", r"[%{FILEMODES:perms} %{FILENAMES}\n]", file).out
+        listing = output("rpm", "-qp", "--qf", r"[%{FILEMODES:perms} %{FILENAMES}\n]", file)
         return {path for path in paths_of(listing)
                 if not path.startswith(("/usr/share/licenses/", "/usr/lib/.build-id/"))}
 
@@ -113,14 +119,14 @@ class Arch:
     @staticmethod
     def of(file):
         """The name and the version of a package."""
-        info = do("bsdtar", "-xOf", file, ".PKGINFO").out
+        info = output("bsdtar", "-xOf", file, ".PKGINFO")
         name, version = (re.search(f"(?m)^{key} = (.*)$", info)[1] for key in ("pkgname", "pkgver"))
         return name, version.removesuffix("-1")
 
     @staticmethod
     def paths(file):
         """The files in a package, but for what each distribution has for licences and changes."""
-        return {path for path in paths_of(do("bsdtar", "-tvf", file).out)
+        return {path for path in paths_of(output("bsdtar", "-tvf", file))
                 if not path.startswith("/usr/share/licenses/")}
 
     @staticmethod

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from commands import run
-from packages import LATER, TREE, VERSION, Arch, Pacman, Program, do, only_these, twheel
+from packages import LATER, TREE, VERSION, Arch, Pacman, Program, only_these, output, twheel
 
 pytestmark = pytest.mark.arch
 
@@ -41,7 +41,7 @@ def test_all_files_are_root_s_who_alone_may_write_to_them(build):
     """Who has built them does not show."""
     modes = {"drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxrwxrwx"}
     lines = [line.split() for file in build(Arch).values()
-             for line in do("bsdtar", "-tvf", file).lines]
+             for line in output("bsdtar", "-tvf", file).splitlines()]
     assert "usr/bin/twheel" in [line[-1] for line in lines]
     assert [line for line in lines if line[0] not in modes or line[2:4] != ["root", "root"]] == []
 
