@@ -141,10 +141,10 @@ deb:
 	@debian/build build/deb
 
 rpm:
-	@rpm/build build/rpm
+	@contrib/rpm/build build/rpm
 
 arch:
-	@arch/build build/arch
+	@contrib/arch/build build/arch
 
 selftests:
 	@vm/deps tools source
