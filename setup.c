@@ -41,7 +41,7 @@ static u32 clocks(void)
 	return bits;
 }
 
-static int twheel_features(struct twheel *tw, void *arg)
+static int ioctl_features(struct twheel *tw, void *arg)
 {
 	*(struct twheel_features *)arg = (struct twheel_features){
 		.abi		 = TWHEEL_ABI,
@@ -58,7 +58,7 @@ static int twheel_features(struct twheel *tw, void *arg)
 	return 0;
 }
 
-static int twheel_get_setup(struct twheel *tw, void *arg)
+static int ioctl_get_setup(struct twheel *tw, void *arg)
 {
 	const struct timers *ts = &tw->timers;
 	u64 now = twheel_begin(tw);
@@ -144,7 +144,7 @@ static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
 	return ret;
 }
 
-static int twheel_setup(struct twheel *tw, void *arg)
+static int ioctl_setup(struct twheel *tw, void *arg)
 {
 	struct twheel_setup *setup = arg;
 	enum twheel_clock clock;
@@ -179,5 +179,5 @@ static int twheel_setup(struct twheel *tw, void *arg)
 	mutex_unlock(&tw->grow);
 free:
 	kfree(ts);
-	return ret ? ret : twheel_get_setup(tw, arg);
+	return ret ? ret : ioctl_get_setup(tw, arg);
 }

@@ -9,7 +9,7 @@
 
 static_assert(sizeof(struct twheel_stats) == 280);
 
-static int twheel_stats(struct twheel *tw, void *arg)
+static int ioctl_stats(struct twheel *tw, void *arg)
 {
 	const struct timers *ts = &tw->timers;
 	struct twheel_stats *stats = arg;
@@ -33,15 +33,14 @@ static int twheel_stats(struct twheel *tw, void *arg)
 	return 0;
 }
 
-/* A file operation. */
-static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
+static void fops_show_fdinfo(struct seq_file *m, struct file *file)
 {
 	struct twheel *tw = file->private_data;
 	struct twheel_setup setup;
 	struct twheel_stats done;
 
-	twheel_get_setup(tw, &setup);
-	twheel_stats(tw, &done);
+	ioctl_get_setup(tw, &setup);
+	ioctl_stats(tw, &done);
 	seq_printf(m, "twheel-number:\t%llu\n", tw->number);
 	seq_printf(m, "twheel-clock:\t%u\n", setup.clock);
 	seq_printf(m, "twheel-tick-ns:\t%llu\n", setup.tick);

@@ -67,7 +67,7 @@ static bool twheel_has_pages(struct twheel *tw, unsigned long pgoff, unsigned lo
 	return pgoff >= first && pages <= nr && pgoff - first <= nr - pages;
 }
 
-static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
+static int fops_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct twheel *tw = file->private_data;
 
@@ -95,7 +95,7 @@ static void twheel_free(struct kref *kref)
 	kfree(container_of(kref, struct twheel, entry.kref));
 }
 
-static int twheel_open(struct inode *inode, struct file *file)
+static int fops_open(struct inode *inode, struct file *file)
 {
 	static atomic64_t opened;
 	struct twheel *tw;
@@ -121,7 +121,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 }
 
 /* Nothing here waits for softirq longer than for a step. */
-static int twheel_release(struct inode *inode, struct file *file)
+static int fops_release(struct inode *inode, struct file *file)
 {
 	struct twheel *tw = file->private_data;
 
@@ -137,14 +137,14 @@ static int twheel_release(struct inode *inode, struct file *file)
 
 static const struct file_operations twheel_fops = {
 	.owner		= THIS_MODULE,
-	.open		= twheel_open,
-	.release	= twheel_release,
-	.read_iter	= twheel_read_iter,
-	.poll		= twheel_poll,
-	.mmap		= twheel_mmap,
-	.unlocked_ioctl	= twheel_ioctl,
+	.open		= fops_open,
+	.release	= fops_release,
+	.read_iter	= fops_read_iter,
+	.poll		= fops_poll,
+	.mmap		= fops_mmap,
+	.unlocked_ioctl	= fops_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
-	.show_fdinfo	= twheel_show_fdinfo,
+	.show_fdinfo	= fops_show_fdinfo,
 };
 
 static struct miscdevice twheel_misc = {
