@@ -58,12 +58,12 @@ static int ioctl_features(struct twheel *tw, void *arg)
 	return 0;
 }
 
-static int ioctl_get_setup(struct twheel *tw, void *arg)
+/* Tell the shape of a wheel that is locked. */
+static void setup_tell(const struct twheel *tw, struct twheel_setup *setup, u64 now)
 {
 	const struct timers *ts = &tw->timers;
-	u64 now = twheel_begin(tw);
 
-	*(struct twheel_setup *)arg = (struct twheel_setup){
+	*setup = (struct twheel_setup){
 		.flags		= TWHEEL_SETUP_CLOCK | (ts->word ? TWHEEL_SETUP_WORDS : 0),
 		.clock		= clock_ids[tw->clock],
 		.tick		= ts->tick,
@@ -75,6 +75,13 @@ static int ioctl_get_setup(struct twheel *tw, void *arg)
 		.now		= now,
 		.clock_offset	= tw->offset[tw->clock] - caller_offset(tw->clock),
 	};
+}
+
+static int ioctl_get_setup(struct twheel *tw, void *arg)
+{
+	u64 now = twheel_begin(tw);
+
+	setup_tell(tw, arg, now);
 	twheel_end(tw, now);
 	return 0;
 }

@@ -77,6 +77,7 @@ static void memory_free(struct timers *ts, struct twheel_user *user);
 
 /* setup.c, stats.c: ioctls, and what open and fdinfo have in common with them. */
 static void setup_defaults(struct twheel *tw);
+static void setup_tell(const struct twheel *tw, struct twheel_setup *setup, u64 now);
 static int ioctl_features(struct twheel *tw, void *arg);
 static int ioctl_setup(struct twheel *tw, void *arg);
 static int ioctl_get_setup(struct twheel *tw, void *arg);
