@@ -50,8 +50,10 @@ static void twheel_unlock(struct twheel *tw)
 static void twheel_handled(struct twheel *tw, unsigned int nr)
 {
 	lockdep_assert_held(&tw->lock);
-	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
-		WARN_ON_ONCE((tw->handled += nr) > WHEEL_STEP);
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING)) {
+		tw->handled += nr;
+		WARN_ON_ONCE(tw->handled > WHEEL_STEP);
+	}
 }
 
 /* The wheel's time, ns. */
