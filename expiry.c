@@ -113,7 +113,7 @@ struct expiry_cpu {
 static DEFINE_PER_CPU(struct expiry_cpu, expiry_cpus);
 
 /*
- * Return the expiry to program, or KTIME_MAX if the hrtimer already fires early enough.  Without
+ * Return the time to program, or KTIME_MAX if the hrtimer already fires early enough.  Without
  * tokens it waits for the next span.  An hrtimer that fires too early stays: one empty interrupt
  * is cheaper than to reprogram it at each cancel.  One that has expired is about to fire, and must
  * not be postponed, unless its clock was set since: the core may notice that a jiffy later.

@@ -171,7 +171,7 @@ static inline void owner_look(struct wheel *w, struct wheel_batch *batch)
 {
 	(void)w;
 	for (unsigned int i = 0; i < batch->nr; i++)
-		batch->expiry[i] = batch->timer[i]->deadline;
+		batch->tick[i] = batch->timer[i]->deadline;
 }
 
 /* File a timer, or move it; false if there is no memory. */

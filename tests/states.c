@@ -275,9 +275,9 @@ static void look(struct wheel *wheel, struct wheel_batch *batch)
 {
 	(void)wheel;
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		wrong_tick |= batch->expiry[i] - (now - 256) > 512;
-		batch->expiry[i] = ref.timer[batch->id[i]].due;
-		if (batch->expiry[i] == WHEEL_NEVER)
+		wrong_tick |= batch->tick[i] - (now - 256) > 512;
+		batch->tick[i] = ref.timer[batch->id[i]].due;
+		if (batch->tick[i] == WHEEL_NEVER)
 			set_where(batch->id[i], REF_NOWHERE);
 	}
 }
