@@ -2,7 +2,7 @@
 /*
  * Expiry: softirq turns the wheels that are due, within a budget shared by all users of a CPU.
  *
- * What the budget does not cover is left to the owners: read() and poll() turn their wheel in
+ * What the budget does not cover is left to the users: read() and poll() turn the wheel in
  * their own time.  A thread would compute for one user in the name of another.
  *
  *	CPU: tokens, a span
