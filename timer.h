@@ -307,16 +307,6 @@ static inline u32 timers_queued(const struct timers *ts)
 	return ts->wheel.queue[0].count;
 }
 
-/* When a tick of the wheel's comes, ns; 0: it has long come; KTIME_MAX: never. */
-static inline u64 tick_time(const struct timers *ts, u64 tick)
-{
-	if (tick <= ts->shift)
-		return 0;
-	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
-		return KTIME_MAX;
-	return (tick - ts->shift) * ts->tick;
-}
-
 /**
  * timers_next() - when timers_advance() must be called
  * @ts: the timers
@@ -325,7 +315,13 @@ static inline u64 tick_time(const struct timers *ts, u64 tick)
  */
 static inline u64 timers_next(const struct timers *ts)
 {
-	return tick_time(ts, wheel_next(&ts->wheel));
+	u64 tick = wheel_next(&ts->wheel);
+
+	if (tick <= ts->shift)
+		return 0;
+	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
+		return KTIME_MAX;
+	return (tick - ts->shift) * ts->tick;
 }
 
 /* No timer is due before this, which is @ts->now at least; ns; 0: none is filed. */
@@ -334,7 +330,7 @@ static inline u64 timers_bound(const struct timers *ts)
 	if (!ts->wheel.filed)
 		return 0;
 	/* Of a slot that is half brought down nothing is known. */
-	return wheel_heavy(&ts->wheel) ? ts->now : max(timers_next(ts), ts->now);
+	return ts->wheel.heavy ? ts->now : max(timers_next(ts), ts->now);
 }
 
 /* States */
@@ -343,16 +339,6 @@ static inline u64 timers_bound(const struct timers *ts)
 static inline bool timer_has_deadline(const struct timer *t)
 {
 	return t->deadline - 1 < KTIME_MAX;
-}
-
-/* An event is delivered: take its periods from the count.  The last ends the interval. */
-static inline void timer_count(struct timer_more *more, u64 periods)
-{
-	if (!more->count)
-		return;
-	more->count -= min_t(u64, periods, more->count);
-	if (!more->count)
-		more->interval = 0;
 }
 
 /* Begin another arming: a new generation, and what the call wants. */

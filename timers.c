@@ -668,7 +668,8 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		timer_delivered(ts, event, now);
 		next = timer_after(more, event);
 		if (unlikely(more)) {
-			timer_count(more, event->overruns + 1);
+			/* Without a limit it is 0, and stays 0. */
+			more->count -= min_t(u64, event->overruns + 1, more->count);
 			/* Armed by a store from here on, it is a one-shot. */
 			if (!next)
 				more->interval = 0;

@@ -31,25 +31,17 @@
 
 static_assert(WORDS_OFFSET % PAGE_SIZE == 0);
 
-/* The page of the wheel's file at an offset in pages, or NULL. */
-static void *twheel_page(struct twheel *tw, unsigned long pgoff)
-{
-	const struct timers *ts = &tw->timers;
-	struct twheel_word **words = READ_ONCE(ts->word);
-
-	pgoff -= WORDS_OFFSET / PAGE_SIZE;
-	if (!words || pgoff >= words_pages(ts))
-		return NULL;
-	return words[array_index_nospec(pgoff, words_pages(ts))];
-}
-
 static vm_fault_t twheel_fault(struct vm_fault *vmf)
 {
-	void *page = twheel_page(vmf->vma->vm_private_data, vmf->pgoff);
+	const struct twheel *tw = vmf->vma->vm_private_data;
+	struct twheel_word *page, **words = READ_ONCE(tw->timers.word);
+	unsigned long nr = words_pages(&tw->timers), i = vmf->pgoff - WORDS_OFFSET / PAGE_SIZE;
 
+	if (!words || i >= nr)
+		return VM_FAULT_SIGBUS;
+	page = words[array_index_nospec(i, nr)];
 	/* No struct page is handed out: nothing can pin words beyond the life of the wheel. */
-	return page ? vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(virt_to_page(page)))
-		    : VM_FAULT_SIGBUS;
+	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(virt_to_page(page)));
 }
 
 static const struct vm_operations_struct twheel_vm_ops = {

@@ -866,7 +866,7 @@ static u64 upper_next(const struct wheel *w, unsigned int end)
  *
  * Return: a tick, at most one empty wake-up too early; one that has passed, if
  * such a step is half done; WHEEL_NEVER if nothing is filed and at most a step's
- * worth of stale entries is left. What wheel_heavy() tells of is not counted.
+ * worth of stale entries is left. The slots of @heavy are not counted.
  */
 TWHEEL_PART u64 wheel_next(const struct wheel *w)
 {

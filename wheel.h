@@ -210,7 +210,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @looked: tick at which entries were taken out last
  * @cost: ticks in which one timer is brought down, a cautious guess, times WHEEL_COST_ONE
  * @open: levels whose slot at the hand is being emptied, as bits; WHEEL_SIFT is another of them
- * @heavy: those of them with more than a step's worth, as bits
+ * @heavy: those of them with more than a step's worth, as bits; wheel_advance() has work then
  * @free: first of the free blocks, as its first word + 1; 0: there are none
  * @room: how many entries the blocks hold, however they are spread over the slots
  * @entries: in slots
@@ -294,18 +294,6 @@ TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget);
 TWHEEL_PART void wheel_follow(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
-
-/* For how many timers is there memory? */
-static inline u32 wheel_timers_held(const struct wheel *w)
-{
-	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
-}
-
-/* Does one more page of blocks need a directory? */
-static inline bool wheel_pages_full(const struct wheel *w)
-{
-	return w->nr_pages == WHEEL_FIRST_PAGES && !w->directory;
-}
 
 /* Is there memory for this timer, whose id is below @ids? */
 static inline bool wheel_has_chunk(const struct wheel *w, u32 id)
@@ -408,12 +396,6 @@ static inline void wheel_give_up(struct wheel *w, struct timer *t)
 static inline struct wheel_queue *wheel_queue(struct wheel *w, enum wheel_where where)
 {
 	return &w->queue[where == WHEEL_POOL];
-}
-
-/* Is a heavy slot coming down, so that wheel_advance() has work at any time? */
-static inline bool wheel_heavy(const struct wheel *w)
-{
-	return w->heavy;
 }
 
 TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now);

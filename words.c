@@ -232,7 +232,7 @@ TWHEEL_PART bool words_exchange(const struct timers *ts, struct timers_need *nee
 	if (need->unless_changed)
 		need->exchanged = word_take(word, need->before, need->deadline);
 	else
-		need->before = word_exchange(word, need->deadline);
+		need->before = min_t(u64, xchg(&word->deadline, need->deadline), KTIME_MAX);
 	return need->exchanged;
 }
 

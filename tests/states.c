@@ -399,7 +399,7 @@ static bool do_grow(void)
 /* Is the order of ticks promised?  Not where a heavy slot may be late. */
 static bool in_order(void)
 {
-	if (wheel_heavy(&w))
+	if (w.heavy)
 		return false;
 	for (unsigned int l = 1; l < w.nr_levels; l++)
 		for (u32 place = 0; place < ring_size(&w); place++)
@@ -447,7 +447,7 @@ static const char *do_step(const struct op *op)
 
 	if (op->ticks != WHEEL_NEVER)
 		now += op->ticks;
-	else if (!wheel_heavy(&w) && wheel_next(&w) != WHEEL_NEVER)
+	else if (!w.heavy && wheel_next(&w) != WHEEL_NEVER)
 		now = max(now, wheel_next(&w));
 	done = wheel_advance(&w, now, op->budget);
 	if (done > op->budget)
@@ -520,7 +520,7 @@ static const char *op_do(const struct op *op, bool *done)
 	error = rules_check(&w, &ref, 0);
 	if (error)
 		return error;
-	return wheel_heavy(&w) || wheel_next(&w) <= first_due() ? NULL :
+	return w.heavy || wheel_next(&w) <= first_due() ? NULL :
 	       "wheel_next() is too late";
 }
 
