@@ -43,7 +43,7 @@ static int take_over(struct twheel *tw)
  * memory_begin() - take @grow, to give memory to a wheel
  * @tw: the wheel
  *
- * The memory is counted for the wheel's user, which does not change while @grow is held.
+ * The memory is counted for the wheel's user, which does not change until the caller unlocks @grow.
  *
  * Return: 0, or -EINTR, -ENOMEM, -EDQUOT without @grow.  Sleeps.
  */

@@ -43,6 +43,9 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	before @grow
  * @grow: only one adds memory, sets up or takes over; taken before @lock
  *
+ * twheel_begin() takes @lock alone: the mutexes are held across several of its holds, by a caller
+ * that may sleep, and that gives up when it is killed.
+ *
  * On a kernel without debugging it takes 2 KiB, and is allocated as such: one field more takes 4.
  */
 struct twheel {
