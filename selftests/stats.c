@@ -147,6 +147,27 @@ TEST_F(used, fdinfo_tells_what_the_ioctls_do)
 	EXPECT_GE(now_ns(), now);
 }
 
+static __u64 number_behind(const char *text, const char *key)
+{
+	return strtoull(strstr(text, key) + strlen(key), NULL, 10);
+}
+
+/* With 1,024 events unread a timer that is due waits to be found, and the next time is now. */
+TEST_F(wheel, the_figures_of_fdinfo_are_of_one_moment)
+{
+	__u64 due = now_ns() + 100 * MSEC;
+	char path[64], text[4096];
+
+	ASSERT_EQ(0, arm_many(self->fd, 1024, 1, 0));
+	ASSERT_EQ(0, arm_at(self->fd, 1024, due, 0));
+	sleep_until(due + 2 * MSEC);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
+	ASSERT_LT(0, read_file(path, text, sizeof(text)));
+	EXPECT_EQ(1, number_behind(text, "twheel-pending:\t"));
+	EXPECT_EQ(number_behind(text, "twheel-now-ns:\t"),
+		  number_behind(text, "twheel-next-ns:\t"));
+}
+
 /* By its number one wheel is known from others, whoever holds it. */
 TEST_F(used, a_wheel_is_known_by_its_number)
 {
