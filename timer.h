@@ -61,7 +61,7 @@ struct timer_more {
 /**
  * struct timers - a wheel and its timers
  * @wheel: by tick
- * @tick: ns
+ * @tick: how long one is, ns
  * @reciprocal: 2^64 / @tick, rounded down
  * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
  *	the clock was set back so far
