@@ -183,13 +183,13 @@ static void twheel_pass_on(struct twheel *tw)
 }
 
 /**
- * twheel_read_iter() - hand events to a reader; a file operation
+ * fops_read_iter() - hand events to a reader
  * @iocb: the read
  * @to: the reader's memory
  *
  * Return: bytes, of whole events; or an errno.  Sleeps, unless the read must not.
  */
-static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
+static ssize_t fops_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
 	struct twheel *tw = iocb->ki_filp->private_data;
 	bool nowait = iocb->ki_flags & IOCB_NOWAIT;
@@ -257,7 +257,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
 }
 
 /**
- * twheel_poll() - may a read find an event?  A file operation
+ * fops_poll() - may a read find an event?
  * @file: the wheel's
  * @wait: where to wait
  *
@@ -265,7 +265,7 @@ static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to)
  *
  * Return: EPOLLIN and EPOLLRDNORM, or 0.
  */
-static __poll_t twheel_poll(struct file *file, poll_table *wait)
+static __poll_t fops_poll(struct file *file, poll_table *wait)
 {
 	struct twheel *tw = file->private_data;
 

@@ -2,7 +2,7 @@
 /*
  * Expiry: softirq turns the wheels that are due, within a budget shared by all users of a CPU.
  *
- * What the budget does not cover is left to the owners: read() and poll() turn their wheel in
+ * What the budget does not cover is left to the users: read() and poll() turn the wheel in
  * their own time.  A thread would compute for one user in the name of another.
  *
  *	CPU: tokens, a span
@@ -113,7 +113,7 @@ struct expiry_cpu {
 static DEFINE_PER_CPU(struct expiry_cpu, expiry_cpus);
 
 /*
- * Return the expiry to program, or KTIME_MAX if the hrtimer already fires early enough.  Without
+ * Return the time to program, or KTIME_MAX if the hrtimer already fires early enough.  Without
  * tokens it waits for the next span.  An hrtimer that fires too early stays: one empty interrupt
  * is cheaper than to reprogram it at each cancel.  One that has expired is about to fire, and must
  * not be postponed, unless its clock was set since: the core may notice that a jiffy later.

@@ -72,7 +72,7 @@ struct expiry_share {
  *	and whether to wake.  Called in softirq context with @lock
  *	held and the entry in no line; it may queue the entry again.  Constant
  * @wake: wakes readers and pollers; called after that, without @lock.  Constant
- * @kref: the owner's, until the entry is in no line for good, and one of each visit
+ * @kref: the open file's, until the entry is in no line for good, and one of each visit
  * @free: frees the wheel, from whichever context gives up the last of them.  Constant
  */
 struct expiry_entry {

@@ -92,12 +92,12 @@ static int twheel_single(struct twheel *tw, struct twheel_op *op, u32 opcode)
 	return op->result;
 }
 
-static int twheel_arm(struct twheel *tw, void *arg)
+static int ioctl_arm(struct twheel *tw, void *arg)
 {
 	return twheel_single(tw, arg, TWHEEL_OP_ARM);
 }
 
-static int twheel_cancel(struct twheel *tw, void *arg)
+static int ioctl_cancel(struct twheel *tw, void *arg)
 {
 	return twheel_single(tw, arg, TWHEEL_OP_CANCEL);
 }
@@ -192,7 +192,7 @@ out:
 	return n;
 }
 
-static int twheel_submit(struct twheel *tw, void *arg)
+static int ioctl_submit(struct twheel *tw, void *arg)
 {
 	struct twheel_submit *submit = arg;
 	void __user *array = u64_to_user_ptr(submit->ops);
@@ -237,7 +237,7 @@ static int twheel_submit(struct twheel *tw, void *arg)
 
 /* Get and list */
 
-static int twheel_get(struct twheel *tw, void *arg)
+static int ioctl_get(struct twheel *tw, void *arg)
 {
 	u64 now = twheel_begin(tw);
 	int ret = timers_get(&tw->timers, arg);
@@ -246,7 +246,7 @@ static int twheel_get(struct twheel *tw, void *arg)
 	return ret;
 }
 
-static int twheel_list(struct twheel *tw, void *arg)
+static int ioctl_list(struct twheel *tw, void *arg)
 {
 	struct twheel_list *list = arg;
 	void __user *array = u64_to_user_ptr(list->timers);
@@ -330,26 +330,26 @@ struct twheel_ioctl {
 	}
 
 static const struct twheel_ioctl twheel_ioctls[] = {
-	IOCTL(FEATURES,  twheel_features,  twheel_features, reserved, false),
-	IOCTL(SETUP,	 twheel_setup,	   twheel_setup,    clock_offset, true),
-	IOCTL(GET_SETUP, twheel_get_setup, twheel_setup,    clock_offset, false),
-	IOCTL(ARM,	 twheel_arm,	   twheel_op,	    result, true),
-	IOCTL(CANCEL,	 twheel_cancel,	   twheel_op,	    result, true),
-	IOCTL(GET,	 twheel_get,	   twheel_timer,    overruns, false),
-	IOCTL(SUBMIT,	 twheel_submit,	   twheel_submit,   reserved, true),
-	IOCTL(LIST,	 twheel_list,	   twheel_list,     reserved, false),
-	IOCTL(STATS,	 twheel_stats,	   twheel_stats,    late, false),
+	IOCTL(FEATURES,  ioctl_features,   twheel_features, reserved, false),
+	IOCTL(SETUP,	 ioctl_setup,	   twheel_setup,    clock_offset, true),
+	IOCTL(GET_SETUP, ioctl_get_setup,  twheel_setup,    clock_offset, false),
+	IOCTL(ARM,	 ioctl_arm,	   twheel_op,	    result, true),
+	IOCTL(CANCEL,	 ioctl_cancel,	   twheel_op,	    result, true),
+	IOCTL(GET,	 ioctl_get,	   twheel_timer,    overruns, false),
+	IOCTL(SUBMIT,	 ioctl_submit,	   twheel_submit,   reserved, true),
+	IOCTL(LIST,	 ioctl_list,	   twheel_list,     reserved, false),
+	IOCTL(STATS,	 ioctl_stats,	   twheel_stats,    late, false),
 };
 
 /**
- * twheel_ioctl() - a call; a file operation
+ * fops_ioctl() - a call
  * @file: the wheel's
  * @cmd: TWHEEL_IOC_*, perhaps with another size of the struct
  * @user_arg: where the struct is
  *
  * Return: 0 or an errno; uapi/linux/twheel.h says which.  Sleeps.
  */
-static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg)
+static long fops_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg)
 {
 	unsigned int nr = _IOC_NR(cmd), user_size = _IOC_SIZE(cmd);
 	struct twheel *tw = file->private_data;

@@ -43,7 +43,7 @@ static int take_over(struct twheel *tw)
  * memory_begin() - take @grow, to give memory to a wheel
  * @tw: the wheel
  *
- * The memory is counted for the wheel's user, which does not change while @grow is held.
+ * The memory is counted for the wheel's user, which does not change until the caller unlocks @grow.
  *
  * Return: 0, or -EINTR, -ENOMEM, -EDQUOT without @grow.  Sleeps.
  */
@@ -161,7 +161,7 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 	/* Another thread has added the last one. */
 	if (w->nr_pages == wheel_max_pages(w))
 		return 0;
-	if (wheel_pages_full(w) && add_directory(tw, w))
+	if (w->nr_pages == WHEEL_FIRST_PAGES && !w->directory && add_directory(tw, w))
 		return -ENOMEM;
 	page = page_alloc();
 	if (!page)
@@ -266,6 +266,6 @@ static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_use
  */
 static void memory_free(struct timers *ts, struct twheel_user *user)
 {
-	user_uncharge_timers(user, wheel_timers_held(&ts->wheel));
+	user_uncharge_timers(user, ts->wheel.nr_chunks * WHEEL_CHUNK_TIMERS);
 	timers_destroy(ts);
 }

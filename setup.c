@@ -41,7 +41,7 @@ static u32 clocks(void)
 	return bits;
 }
 
-static int twheel_features(struct twheel *tw, void *arg)
+static int ioctl_features(struct twheel *tw, void *arg)
 {
 	*(struct twheel_features *)arg = (struct twheel_features){
 		.abi		 = TWHEEL_ABI,
@@ -58,12 +58,12 @@ static int twheel_features(struct twheel *tw, void *arg)
 	return 0;
 }
 
-static int twheel_get_setup(struct twheel *tw, void *arg)
+/* Tell the shape of a wheel that is locked. */
+static void setup_tell(const struct twheel *tw, struct twheel_setup *setup, u64 now)
 {
 	const struct timers *ts = &tw->timers;
-	u64 now = twheel_begin(tw);
 
-	*(struct twheel_setup *)arg = (struct twheel_setup){
+	*setup = (struct twheel_setup){
 		.flags		= TWHEEL_SETUP_CLOCK | (ts->word ? TWHEEL_SETUP_WORDS : 0),
 		.clock		= clock_ids[tw->clock],
 		.tick		= ts->tick,
@@ -75,6 +75,13 @@ static int twheel_get_setup(struct twheel *tw, void *arg)
 		.now		= now,
 		.clock_offset	= tw->offset[tw->clock] - caller_offset(tw->clock),
 	};
+}
+
+static int ioctl_get_setup(struct twheel *tw, void *arg)
+{
+	u64 now = twheel_begin(tw);
+
+	setup_tell(tw, arg, now);
 	twheel_end(tw, now);
 	return 0;
 }
@@ -144,7 +151,7 @@ static int setup_take(struct twheel *tw, const struct twheel_setup *setup,
 	return ret;
 }
 
-static int twheel_setup(struct twheel *tw, void *arg)
+static int ioctl_setup(struct twheel *tw, void *arg)
 {
 	struct twheel_setup *setup = arg;
 	enum twheel_clock clock;
@@ -179,5 +186,5 @@ static int twheel_setup(struct twheel *tw, void *arg)
 	mutex_unlock(&tw->grow);
 free:
 	kfree(ts);
-	return ret ? ret : twheel_get_setup(tw, arg);
+	return ret ? ret : ioctl_get_setup(tw, arg);
 }

@@ -9,11 +9,10 @@
 
 static_assert(sizeof(struct twheel_stats) == 280);
 
-static int twheel_stats(struct twheel *tw, void *arg)
+/* Tell the counters of a wheel that is locked. */
+static void stats_tell(const struct twheel *tw, struct twheel_stats *stats)
 {
 	const struct timers *ts = &tw->timers;
-	struct twheel_stats *stats = arg;
-	u64 now = twheel_begin(tw);
 
 	*stats = (struct twheel_stats){
 		.pending	= ts->wheel.filed,
@@ -29,19 +28,27 @@ static int twheel_stats(struct twheel *tw, void *arg)
 		.max_late	= ts->max_late,
 	};
 	memcpy(stats->late, ts->late, sizeof(ts->late));
+}
+
+static int ioctl_stats(struct twheel *tw, void *arg)
+{
+	u64 now = twheel_begin(tw);
+
+	stats_tell(tw, arg);
 	twheel_end(tw, now);
 	return 0;
 }
 
-/* A file operation. */
-static void twheel_show_fdinfo(struct seq_file *m, struct file *file)
+static void fops_show_fdinfo(struct seq_file *m, struct file *file)
 {
 	struct twheel *tw = file->private_data;
 	struct twheel_setup setup;
 	struct twheel_stats done;
+	u64 now = twheel_begin(tw);
 
-	twheel_get_setup(tw, &setup);
-	twheel_stats(tw, &done);
+	setup_tell(tw, &setup, now);
+	stats_tell(tw, &done);
+	twheel_end(tw, now);
 	seq_printf(m, "twheel-number:\t%llu\n", tw->number);
 	seq_printf(m, "twheel-clock:\t%u\n", setup.clock);
 	seq_printf(m, "twheel-tick-ns:\t%llu\n", setup.tick);

@@ -61,7 +61,7 @@ struct timer_more {
 /**
  * struct timers - a wheel and its timers
  * @wheel: by tick
- * @tick: ns
+ * @tick: how long one is, ns
  * @reciprocal: 2^64 / @tick, rounded down
  * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
  *	the clock was set back so far
@@ -230,7 +230,7 @@ static inline u64 first_tick(const struct timers *ts, u64 deadline)
  * slack it may come later, and is the roundest in reach: timers that are due at about
  * the same time then share a tick, and a wake-up.
  */
-static inline u64 expiry_of(const struct timers *ts, u64 deadline, u32 slack)
+static inline u64 due_tick(const struct timers *ts, u64 deadline, u32 slack)
 {
 	u64 first = first_tick(ts, deadline), last;
 
@@ -266,7 +266,7 @@ static inline u64 look_again(const struct timers *ts, u32 id, u64 deadline, u64 
 
 	if (likely((tick - ts->shift) * ts->tick - deadline < ts->tick && !slack))
 		return tick;
-	return shifted(ts, expiry_of(ts, deadline, slack));
+	return shifted(ts, due_tick(ts, deadline, slack));
 }
 
 /*
@@ -275,7 +275,7 @@ static inline u64 look_again(const struct timers *ts, u32 id, u64 deadline, u64 
  */
 static inline u64 file_tick(const struct timers *ts, u64 deadline, u32 slack)
 {
-	return max(shifted(ts, expiry_of(ts, deadline, slack)), ts->wheel.at + 1);
+	return max(shifted(ts, due_tick(ts, deadline, slack)), ts->wheel.at + 1);
 }
 
 /* The sum of two times; what would be beyond the last of all times is that one. */
@@ -287,7 +287,7 @@ static inline u64 add_times(u64 a, u64 b)
 /* Has the tick of a deadline come?  The wheel may not have found that yet. */
 static inline bool tick_passed(const struct timers *ts, u64 deadline, u32 slack)
 {
-	return shifted(ts, expiry_of(ts, deadline, slack)) <= ts->now_tick;
+	return shifted(ts, due_tick(ts, deadline, slack)) <= ts->now_tick;
 }
 
 /* Periods beyond the first that an event with this deadline has, if read now. */
@@ -307,16 +307,6 @@ static inline u32 timers_queued(const struct timers *ts)
 	return ts->wheel.queue[0].count;
 }
 
-/* When a tick of the wheel's comes, ns; 0: it has long come; KTIME_MAX: never. */
-static inline u64 tick_time(const struct timers *ts, u64 tick)
-{
-	if (tick <= ts->shift)
-		return 0;
-	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
-		return KTIME_MAX;
-	return (tick - ts->shift) * ts->tick;
-}
-
 /**
  * timers_next() - when timers_advance() must be called
  * @ts: the timers
@@ -325,7 +315,13 @@ static inline u64 tick_time(const struct timers *ts, u64 tick)
  */
 static inline u64 timers_next(const struct timers *ts)
 {
-	return tick_time(ts, wheel_next(&ts->wheel));
+	u64 tick = wheel_next(&ts->wheel);
+
+	if (tick <= ts->shift)
+		return 0;
+	if (tick > WHEEL_LAST || tick - ts->shift >= KTIME_MAX / ts->tick)
+		return KTIME_MAX;
+	return (tick - ts->shift) * ts->tick;
 }
 
 /* No timer is due before this, which is @ts->now at least; ns; 0: none is filed. */
@@ -334,7 +330,7 @@ static inline u64 timers_bound(const struct timers *ts)
 	if (!ts->wheel.filed)
 		return 0;
 	/* Of a slot that is half brought down nothing is known. */
-	return wheel_heavy(&ts->wheel) ? ts->now : max(timers_next(ts), ts->now);
+	return ts->wheel.heavy ? ts->now : max(timers_next(ts), ts->now);
 }
 
 /* States */
@@ -343,16 +339,6 @@ static inline u64 timers_bound(const struct timers *ts)
 static inline bool timer_has_deadline(const struct timer *t)
 {
 	return t->deadline - 1 < KTIME_MAX;
-}
-
-/* An event is delivered: take its periods from the count.  The last ends the interval. */
-static inline void timer_count(struct timer_more *more, u64 periods)
-{
-	if (!more->count)
-		return;
-	more->count -= min_t(u64, periods, more->count);
-	if (!more->count)
-		more->interval = 0;
 }
 
 /* Begin another arming: a new generation, and what the call wants. */
@@ -477,13 +463,13 @@ static inline void timer_resume(struct timers *ts, u32 id, u64 now)
  * Does a timer need a level that is missing: now, for a later period, or when its clock is set
  * back?  Levels are added before it is armed, because the softirq pass can't wait for memory.
  */
-static inline bool level_missing(const struct timers *ts, u64 expiry, u64 interval, u32 slack,
+static inline bool level_missing(const struct timers *ts, u64 tick, u64 interval, u32 slack,
 				 u64 now)
 {
 	const struct wheel *w = &ts->wheel;
 	u64 period = 0;
 
-	if (expiry && wheel_level_missing(w, expiry))
+	if (tick && wheel_level_missing(w, tick))
 		return true;
 	if (unlikely(interval)) {
 		interval = add_times(interval, slack * ts->tick);
@@ -491,7 +477,7 @@ static inline bool level_missing(const struct timers *ts, u64 expiry, u64 interv
 		if (wheel_level_missing(w, period))
 			return true;
 	}
-	return unlikely(ts->settable) && wheel_reach_missing(w, max(expiry, period));
+	return unlikely(ts->settable) && wheel_reach_missing(w, max(tick, period));
 }
 
 /*

@@ -43,8 +43,8 @@ static void timers_look(struct wheel *w, struct wheel_batch *batch)
 		struct timer *t = batch->timer[i];
 		u32 id = batch->id[i];
 
-		batch->expiry[i] = look_again(ts, id, t->deadline, batch->expiry[i]);
-		if (likely(batch->expiry[i] <= w->at))
+		batch->tick[i] = look_again(ts, id, t->deadline, batch->tick[i]);
+		if (likely(batch->tick[i] <= w->at))
 			timer_found(ts, id, t);
 	}
 }
@@ -274,7 +274,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 {
 	struct wheel *w = &ts->wheel;
 	enum twheel_state state = TWHEEL_STATE_IDLE;
-	u64 deadline = min_t(u64, op->deadline, KTIME_MAX), expiry = 0;
+	u64 deadline = min_t(u64, op->deadline, KTIME_MAX), tick = 0;
 	u32 id = op->id, slack = slack_ticks(ts, op->slack);
 	const u32 flags = op->flags;
 	u64 interval = op->interval;
@@ -321,14 +321,14 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 			deadline = add_times(now, deadline);
 	}
 	if (deadline > now)
-		expiry = file_tick(ts, deadline, slack);
+		tick = file_tick(ts, deadline, slack);
 	/* Stale entries that have passed would wake the wheel for nothing. */
 	if (!w->filed && w->entries)
 		need->handled += wheel_advance(w, w->at, WHEEL_STEP - need->handled);
-	keeps = !deadline || (expiry && entry_serves(t, wheel_look_tick(w, expiry)));
+	keeps = !deadline || (tick && entry_serves(t, wheel_look_tick(w, tick)));
 	if (wheel_full(w) && (word || !keeps))
 		return timers_make_room(ts, need);
-	if (level_missing(ts, expiry, interval, slack, now)) {
+	if (level_missing(ts, tick, interval, slack, now)) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}
@@ -350,7 +350,7 @@ static noinline int arm_any(struct timers *ts, struct twheel_op *op, u64 now,
 	if (wheel_where(t) >= WHEEL_DUE)
 		wheel_unlink(w, id);
 	if (deadline > now) {
-		wheel_file(w, id, expiry);
+		wheel_file(w, id, tick);
 		trace_twheel_timer_arm(w, id, state);
 		return 0;
 	}
@@ -381,7 +381,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 {
 	struct wheel *w = &ts->wheel;
 	const u64 deadline = op->deadline;
-	u64 expiry, link;
+	u64 tick, link;
 	struct timer *t;
 	u32 id;
 
@@ -389,8 +389,8 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 		      op->slack) || deadline <= now || deadline > KTIME_MAX || op->id >= ts->plain))
 		return arm_any(ts, op, now, need);
 	id = array_index_nospec(op->id, ts->plain);
-	expiry = first_tick(ts, deadline);
-	if (unlikely(expiry >= w->end[w->nr_levels - 1] || expiry - w->at > WHEEL_HORIZON ||
+	tick = first_tick(ts, deadline);
+	if (unlikely(tick >= w->end[w->nr_levels - 1] || tick - w->at > WHEEL_HORIZON ||
 		     wheel_full(w) || !w->filed || !wheel_has_chunk(w, id) || more_of(ts, id)))
 		return arm_any(ts, op, now, need);
 	t = timer_of(ts, id);
@@ -410,7 +410,7 @@ TWHEEL_PART int timers_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	t->cookie = op->cookie;
 	t->deadline = deadline;
 	ts->arms++;
-	wheel_file_inline(w, id, t, expiry);
+	wheel_file_inline(w, id, t, tick);
 	trace_twheel_timer_arm(w, id, op->state);
 	return 0;
 }
@@ -668,7 +668,8 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 		timer_delivered(ts, event, now);
 		next = timer_after(more, event);
 		if (unlikely(more)) {
-			timer_count(more, event->overruns + 1);
+			/* Without a limit it is 0, and stays 0. */
+			more->count -= min_t(u64, event->overruns + 1, more->count);
 			/* Armed by a store from here on, it is a one-shot. */
 			if (!next)
 				more->interval = 0;

@@ -51,7 +51,7 @@ TWHEEL_PART void timers_set_time(struct timers *ts, u64 now);
 /* Is there work for timers_advance() that had better be done soon? */
 static inline bool timers_heavy(const struct timers *ts)
 {
-	return wheel_heavy(&ts->wheel);
+	return ts->wheel.heavy;
 }
 
 /* Is something due that is not found yet?  A slot that comes down ahead of time is not. */

@@ -50,19 +50,21 @@ static void twheel_unlock(struct twheel *tw)
 static void twheel_handled(struct twheel *tw, unsigned int nr)
 {
 	lockdep_assert_held(&tw->lock);
-	if (IS_ENABLED(CONFIG_PROVE_LOCKING))
-		WARN_ON_ONCE((tw->handled += nr) > WHEEL_STEP);
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING)) {
+		tw->handled += nr;
+		WARN_ON_ONCE(tw->handled > WHEEL_STEP);
+	}
 }
 
 /* The wheel's time, ns. */
-static u64 twheel_now(const struct twheel *tw)
+static u64 twheel_time(const struct twheel *tw)
 {
 	lockdep_assert_held(&tw->lock);
 	return clock_now(tw->clock) + tw->offset[tw->clock];
 }
 
 /* When softirq has to turn the wheel, by the host's @clock; KTIME_MAX: not at all. */
-static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *clock)
+static u64 twheel_next_turn(const struct twheel *tw, u64 now, enum twheel_clock *clock)
 {
 	u64 next = timers_next(&tw->timers);
 
@@ -86,7 +88,7 @@ static u64 twheel_next(const struct twheel *tw, u64 now, enum twheel_clock *cloc
 static void twheel_program(struct twheel *tw, u64 now)
 {
 	enum twheel_clock clock;
-	u64 expires = twheel_next(tw, now, &clock);
+	u64 expires = twheel_next_turn(tw, now, &clock);
 
 	lockdep_assert_held(&tw->lock);
 	if (expires == KTIME_MAX)
@@ -131,7 +133,7 @@ static u64 twheel_begin(struct twheel *tw)
 	u64 now;
 
 	twheel_lock(tw);
-	now = twheel_now(tw);
+	now = twheel_time(tw);
 	timers_set_time(&tw->timers, now);
 	return now;
 }
@@ -174,7 +176,7 @@ static void twheel_stop(struct twheel *tw)
 static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget, bool *news)
 {
 	struct twheel *tw = container_of(entry, struct twheel, entry);
-	u64 now = twheel_now(tw);
+	u64 now = twheel_time(tw);
 	unsigned int done = timers_advance(&tw->timers, now, budget);
 
 	/* expiry.c took the lock. */

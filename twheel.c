@@ -31,25 +31,17 @@
 
 static_assert(WORDS_OFFSET % PAGE_SIZE == 0);
 
-/* The page of the wheel's file at an offset in pages, or NULL. */
-static void *twheel_page(struct twheel *tw, unsigned long pgoff)
-{
-	const struct timers *ts = &tw->timers;
-	struct twheel_word **words = READ_ONCE(ts->word);
-
-	pgoff -= WORDS_OFFSET / PAGE_SIZE;
-	if (!words || pgoff >= words_pages(ts))
-		return NULL;
-	return words[array_index_nospec(pgoff, words_pages(ts))];
-}
-
 static vm_fault_t twheel_fault(struct vm_fault *vmf)
 {
-	void *page = twheel_page(vmf->vma->vm_private_data, vmf->pgoff);
+	const struct twheel *tw = vmf->vma->vm_private_data;
+	struct twheel_word *page, **words = READ_ONCE(tw->timers.word);
+	unsigned long nr = words_pages(&tw->timers), i = vmf->pgoff - WORDS_OFFSET / PAGE_SIZE;
 
+	if (!words || i >= nr)
+		return VM_FAULT_SIGBUS;
+	page = words[array_index_nospec(i, nr)];
 	/* No struct page is handed out: nothing can pin words beyond the life of the wheel. */
-	return page ? vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(virt_to_page(page)))
-		    : VM_FAULT_SIGBUS;
+	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(virt_to_page(page)));
 }
 
 static const struct vm_operations_struct twheel_vm_ops = {
@@ -67,7 +59,7 @@ static bool twheel_has_pages(struct twheel *tw, unsigned long pgoff, unsigned lo
 	return pgoff >= first && pages <= nr && pgoff - first <= nr - pages;
 }
 
-static int twheel_mmap(struct file *file, struct vm_area_struct *vma)
+static int fops_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct twheel *tw = file->private_data;
 
@@ -95,7 +87,7 @@ static void twheel_free(struct kref *kref)
 	kfree(container_of(kref, struct twheel, entry.kref));
 }
 
-static int twheel_open(struct inode *inode, struct file *file)
+static int fops_open(struct inode *inode, struct file *file)
 {
 	static atomic64_t opened;
 	struct twheel *tw;
@@ -121,7 +113,7 @@ static int twheel_open(struct inode *inode, struct file *file)
 }
 
 /* Nothing here waits for softirq longer than for a step. */
-static int twheel_release(struct inode *inode, struct file *file)
+static int fops_release(struct inode *inode, struct file *file)
 {
 	struct twheel *tw = file->private_data;
 
@@ -137,14 +129,14 @@ static int twheel_release(struct inode *inode, struct file *file)
 
 static const struct file_operations twheel_fops = {
 	.owner		= THIS_MODULE,
-	.open		= twheel_open,
-	.release	= twheel_release,
-	.read_iter	= twheel_read_iter,
-	.poll		= twheel_poll,
-	.mmap		= twheel_mmap,
-	.unlocked_ioctl	= twheel_ioctl,
+	.open		= fops_open,
+	.release	= fops_release,
+	.read_iter	= fops_read_iter,
+	.poll		= fops_poll,
+	.mmap		= fops_mmap,
+	.unlocked_ioctl	= fops_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
-	.show_fdinfo	= twheel_show_fdinfo,
+	.show_fdinfo	= fops_show_fdinfo,
 };
 
 static struct miscdevice twheel_misc = {

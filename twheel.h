@@ -43,6 +43,9 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	before @grow
  * @grow: only one adds memory, sets up or takes over; taken before @lock
  *
+ * twheel_begin() takes @lock alone: the mutexes are held across several of its holds, by a caller
+ * that may sleep, and that gives up when it is killed.
+ *
  * On a kernel without debugging it takes 2 KiB, and is allocated as such: one field more takes 4.
  */
 struct twheel {
@@ -77,15 +80,16 @@ static void memory_free(struct timers *ts, struct twheel_user *user);
 
 /* setup.c, stats.c: ioctls, and what open and fdinfo have in common with them. */
 static void setup_defaults(struct twheel *tw);
-static int twheel_features(struct twheel *tw, void *arg);
-static int twheel_setup(struct twheel *tw, void *arg);
-static int twheel_get_setup(struct twheel *tw, void *arg);
-static int twheel_stats(struct twheel *tw, void *arg);
+static void setup_tell(const struct twheel *tw, struct twheel_setup *setup, u64 now);
+static int ioctl_features(struct twheel *tw, void *arg);
+static int ioctl_setup(struct twheel *tw, void *arg);
+static int ioctl_get_setup(struct twheel *tw, void *arg);
+static int ioctl_stats(struct twheel *tw, void *arg);
 
 /* stats.c, events.c, ioctls.c: file operations. */
-static void twheel_show_fdinfo(struct seq_file *m, struct file *file);
-static ssize_t twheel_read_iter(struct kiocb *iocb, struct iov_iter *to);
-static __poll_t twheel_poll(struct file *file, poll_table *wait);
-static long twheel_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg);
+static void fops_show_fdinfo(struct seq_file *m, struct file *file);
+static ssize_t fops_read_iter(struct kiocb *iocb, struct iov_iter *to);
+static __poll_t fops_poll(struct file *file, poll_table *wait);
+static long fops_ioctl(struct file *file, unsigned int cmd, unsigned long user_arg);
 
 #endif /* TWHEEL_H */

@@ -552,11 +552,11 @@ TWHEEL_PART noinline void wheel_note_slot(struct wheel *w, unsigned int l, u64 n
  * wheel_file() - have a timer looked at when it is due
  * @w: a wheel with at least one level, that is not full
  * @id: a timer that is in no queue
- * @expiry: a tick after the one the wheel has come to
+ * @tick: one after that which the wheel has come to
  */
-TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry)
+TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 tick)
 {
-	wheel_file_inline(w, id, wheel_timer(w, id), wheel_look_tick(w, expiry));
+	wheel_file_inline(w, id, wheel_timer(w, id), wheel_look_tick(w, tick));
 }
 
 /* Turning */
@@ -698,7 +698,7 @@ static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 
 	for (unsigned int i = 0; i < batch->nr; i++) {
 		struct timer *t = batch->timer[i];
-		u64 tick = batch->expiry[i];
+		u64 tick = batch->tick[i];
 
 		if (!entry_take(w, t, tick, sifted))
 			continue;
@@ -707,7 +707,7 @@ static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 			t->spare = tick;
 		batch->timer[nr] = t;
 		batch->id[nr] = batch->id[i];
-		batch->expiry[nr++] = tick;
+		batch->tick[nr++] = tick;
 	}
 	batch->nr = nr;
 	if (nr)
@@ -715,23 +715,23 @@ static void look_at(struct wheel *w, struct wheel_batch *batch, bool sifted)
 }
 
 /* A timer that was looked at is not due: it is filed again, or is let go. */
-static void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool sifted)
+static void not_due(struct wheel *w, struct timer *t, u32 id, u64 tick, bool sifted)
 {
-	u64 tick = wheel_look_tick(w, expiry);
+	u64 look = wheel_look_tick(w, tick);
 	u32 from = t->spare;
 
-	if (unlikely(expiry == WHEEL_NEVER)) {
+	if (unlikely(tick == WHEEL_NEVER)) {
 		trace_twheel_timer_let_go(w, id, TWHEEL_STATE_PENDING);
 		return;
 	}
-	t->link = LINK_WHERE(WHEEL_FILED) | (tick & WHEEL_TICK_MASK);
+	t->link = LINK_WHERE(WHEEL_FILED) | (look & WHEEL_TICK_MASK);
 	if (sifted) {
 		t->link |= sift_mark(w);
 		t->spare = w->sifts;
 	}
 	w->filed++;
 	w->moves++;
-	wheel_put(w, id, tick);
+	wheel_put(w, id, look);
 	trace_twheel_timer_move(w, id, w->at + (s64)(int)(from - (u32)w->at));
 }
 
@@ -742,26 +742,26 @@ static void not_due(struct wheel *w, struct timer *t, u32 id, u64 expiry, bool s
 static noinline void due_append(struct wheel *w, struct wheel_batch *batch, bool sifted)
 {
 	struct wheel_queue *due = wheel_queue(w, WHEEL_DUE);
-	u64 tick[WHEEL_STEP];
+	u64 sorted[WHEEL_STEP];
 	u8 order[WHEEL_STEP];
 	unsigned int nr = 0;
 	u32 prev = due->tail;
 
 	look_at(w, batch, sifted);
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		u64 expiry = batch->expiry[i];
+		u64 tick = batch->tick[i];
 		unsigned int at;
 
-		if (unlikely(expiry > w->at)) {
-			not_due(w, batch->timer[i], batch->id[i], expiry, sifted);
+		if (unlikely(tick > w->at)) {
+			not_due(w, batch->timer[i], batch->id[i], tick, sifted);
 			continue;
 		}
 		/* Insertion sort: most of them come in order. */
-		for (at = nr++; at && tick[at - 1] > expiry; at--) {
-			tick[at] = tick[at - 1];
+		for (at = nr++; at && sorted[at - 1] > tick; at--) {
+			sorted[at] = sorted[at - 1];
 			order[at] = order[at - 1];
 		}
-		tick[at] = expiry;
+		sorted[at] = tick;
 		order[at] = i;
 	}
 	batch->nr = 0;
@@ -788,7 +788,7 @@ static __always_inline void batch_add(const struct wheel *w, struct wheel_batch 
 	struct timer *t = wheel_timer(w, id);
 
 	prefetchw(t);
-	batch->expiry[batch->nr] = tick;
+	batch->tick[batch->nr] = tick;
 	batch->id[batch->nr] = id;
 	batch->timer[batch->nr++] = t;
 }
@@ -799,7 +799,7 @@ static __always_inline void batch_add(const struct wheel *w, struct wheel_batch 
  * the batch.
  * Returns how many.
  */
-static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_batch *due,
+static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_batch *batch,
 			       unsigned int budget)
 {
 	struct wheel_slot *slot = open_slot_of(w, l);
@@ -808,7 +808,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 	u64 block[WHEEL_BLOCK - 1];
 	unsigned int done, nr;
 
-	budget = min3(budget, WHEEL_STEP - due->nr, slot->count);
+	budget = min3(budget, WHEEL_STEP - batch->nr, slot->count);
 	for (done = 0; done < budget; done += nr) {
 		const u64 *entry;
 
@@ -819,7 +819,7 @@ static unsigned int empty_slot(struct wheel *w, unsigned int l, struct wheel_bat
 			u32 id = entry_id(entry[i]);
 
 			if (ask || tick <= w->at) {
-				batch_add(w, due, tick, id);
+				batch_add(w, batch, tick, id);
 			} else {
 				wheel_put(w, id, tick);
 				w->moves++;
@@ -866,7 +866,7 @@ static u64 upper_next(const struct wheel *w, unsigned int end)
  *
  * Return: a tick, at most one empty wake-up too early; one that has passed, if
  * such a step is half done; WHEEL_NEVER if nothing is filed and at most a step's
- * worth of stale entries is left. What wheel_heavy() tells of is not counted.
+ * worth of stale entries is left. The slots of @heavy are not counted.
  */
 TWHEEL_PART u64 wheel_next(const struct wheel *w)
 {
@@ -921,7 +921,7 @@ TWHEEL_PART void wheel_follow(struct wheel *w, u64 now)
  * batch; or one that does not, of which the rest is left.  Returns how many entries.  Timers go
  * round level 0 only if they were filed while there was no other.
  */
-static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *due,
+static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *batch,
 			      unsigned int budget)
 {
 	struct wheel_level *level = &w->level[0];
@@ -929,7 +929,7 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 	u64 block[WHEEL_BLOCK - 1];
 	unsigned int done = 0;
 
-	budget = min(budget, WHEEL_STEP - due->nr);
+	budget = min(budget, WHEEL_STEP - batch->nr);
 	while ((number = first_slot(w, level, last)) && number <= until) {
 		struct wheel_slot *slot = &level->slot[number & w->mask];
 
@@ -941,7 +941,7 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 			const u64 *entry = slot_pop(w, slot, block, &nr);
 
 			for (unsigned int i = 0; i < nr; i++)
-				batch_add(w, due, entry_tick(slot->soonest, entry[i]),
+				batch_add(w, batch, entry_tick(slot->soonest, entry[i]),
 					  entry_id(entry[i]));
 		}
 		slot->soonest = WHEEL_NEVER;
@@ -957,7 +957,7 @@ static unsigned int run_ticks(struct wheel *w, u64 until, struct wheel_batch *du
 	w->at = max(w->at, last);
 	set_hand(w, 0, last);
 	if (w->open & BIT(0)) {
-		done = empty_slot(w, 0, due, budget);
+		done = empty_slot(w, 0, batch, budget);
 		number = first_slot(w, level, last);
 	}
 	level->next = number ? number : WHEEL_NEVER;
@@ -1043,14 +1043,14 @@ static bool sift_any(struct wheel *w)
  */
 TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget)
 {
-	struct wheel_batch due;
+	struct wheel_batch batch;
 	unsigned int done = 0;
 
-	for (due.nr = 0; done < budget && (w->open || sift_any(w));) {
+	for (batch.nr = 0; done < budget && (w->open || sift_any(w));) {
 		const bool sifted = w->open & BIT(WHEEL_SIFT);
 
-		done += empty_slot(w, __fls(w->open), &due, budget - done);
-		due_append(w, &due, sifted);
+		done += empty_slot(w, __fls(w->open), &batch, budget - done);
+		due_append(w, &batch, sifted);
 	}
 	return done;
 }
@@ -1070,17 +1070,17 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 {
 	const u32 queued = wheel_queue(w, WHEEL_DUE)->count;
 	unsigned int done = 0, end = w->nr_levels;
-	struct wheel_batch due;
+	struct wheel_batch batch;
 	u64 ahead = now;
 
-	for (due.nr = 0; done < budget;) {
+	for (batch.nr = 0; done < budget;) {
 		u32 light = w->open & ~w->heavy;
 		unsigned int l, heavy;
 
-		if (due.nr == WHEEL_STEP)
-			due_append(w, &due, false);
+		if (batch.nr == WHEEL_STEP)
+			due_append(w, &batch, false);
 		if (light) {
-			done += empty_slot(w, __ffs(light), &due, budget - done);
+			done += empty_slot(w, __ffs(light), &batch, budget - done);
 			continue;
 		}
 		l = soonest_level(w, end);
@@ -1089,16 +1089,17 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 				hands_follow(w, now);
 			if (!w->open) {
 				/* What the owner is asked of yet is due now, or after now. */
-				due_append(w, &due, false);
+				due_append(w, &batch, false);
 				if (!done || wheel_queue(w, WHEEL_DUE)->count != queued ||
 				    !sift_next(w, &ahead, budget - done))
 					break;
 			}
 		} else if (!l && w->nr_levels > 1) {
-			done += run_ticks(w, min(now, upper_next(w, end) - 1), &due, budget - done);
+			done += run_ticks(w, min(now, upper_next(w, end) - 1), &batch,
+					  budget - done);
 			continue;
 		} else if (!(w->open & BIT(l)) &&
-			   run_level(w, l, now, min(budget - done, WHEEL_STEP - due.nr))) {
+			   run_level(w, l, now, min(budget - done, WHEEL_STEP - batch.nr))) {
 			continue;
 		}
 		if (WARN_ON_ONCE(!w->open))
@@ -1117,13 +1118,13 @@ TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int bu
 			heavy = WHEEL_SIFT;
 		/* Keep sifted timers apart from the others. */
 		if (heavy == WHEEL_SIFT)
-			due_append(w, &due, false);
-		done += empty_slot(w, heavy, &due, budget - done);
+			due_append(w, &batch, false);
+		done += empty_slot(w, heavy, &batch, budget - done);
 		if (heavy == WHEEL_SIFT)
-			due_append(w, &due, true);
+			due_append(w, &batch, true);
 		end = w->nr_levels;
 	}
-	due_append(w, &due, false);
+	due_append(w, &batch, false);
 	if (done)
 		w->looked = w->at;
 	/* Otherwise upper hands would fall behind if each pass were to end like this. */

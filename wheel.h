@@ -172,13 +172,13 @@ struct wheel_queue {
 
 /**
  * struct wheel_batch - timers whose entries were taken out of their slots together
- * @expiry: the ticks of the entries
+ * @tick: those of the entries
  * @timer: the timers
  * @id: their ids
  * @nr: how many
  */
 struct wheel_batch {
-	u64		expiry[WHEEL_STEP];
+	u64		tick[WHEEL_STEP];
 	struct timer	*timer[WHEEL_STEP];
 	u32		id[WHEEL_STEP];
 	unsigned int	nr;
@@ -210,7 +210,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @looked: tick at which entries were taken out last
  * @cost: ticks in which one timer is brought down, a cautious guess, times WHEEL_COST_ONE
  * @open: levels whose slot at the hand is being emptied, as bits; WHEEL_SIFT is another of them
- * @heavy: those of them with more than a step's worth, as bits
+ * @heavy: those of them with more than a step's worth, as bits; wheel_advance() has work then
  * @free: first of the free blocks, as its first word + 1; 0: there are none
  * @room: how many entries the blocks hold, however they are spread over the slots
  * @entries: in slots
@@ -285,7 +285,7 @@ TWHEEL_PART void wheel_add_blocks(struct wheel *w, void *page);
 TWHEEL_PART struct wheel_slot *wheel_level_alloc(const struct wheel *w);
 TWHEEL_PART void wheel_add_level(struct wheel *w, struct wheel_slot *slots);
 
-TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 expiry);
+TWHEEL_PART void wheel_file(struct wheel *w, u32 id, u64 tick);
 TWHEEL_PART void wheel_unlink(struct wheel *w, u32 id);
 TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int nr, u32 mark);
 TWHEEL_PART void wheel_push(struct wheel *w, u32 id, enum wheel_where where, bool front);
@@ -294,18 +294,6 @@ TWHEEL_PART unsigned int wheel_sift(struct wheel *w, unsigned int budget);
 TWHEEL_PART void wheel_follow(struct wheel *w, u64 now);
 TWHEEL_PART unsigned int wheel_advance(struct wheel *w, u64 now, unsigned int budget);
 TWHEEL_PART u64 wheel_next(const struct wheel *w);
-
-/* For how many timers is there memory? */
-static inline u32 wheel_timers_held(const struct wheel *w)
-{
-	return w->nr_chunks << WHEEL_CHUNK_SHIFT;
-}
-
-/* Does one more page of blocks need a directory? */
-static inline bool wheel_pages_full(const struct wheel *w)
-{
-	return w->nr_pages == WHEEL_FIRST_PAGES && !w->directory;
-}
 
 /* Is there memory for this timer, whose id is below @ids? */
 static inline bool wheel_has_chunk(const struct wheel *w, u32 id)
@@ -322,7 +310,7 @@ static inline bool wheel_has(const struct wheel *w, u32 id)
 /**
  * wheel_level() - the lowest level whose ring reaches a tick
  * @w: the wheel
- * @expiry: a tick after the one the wheel has come to
+ * @tick: one after that which the wheel has come to
  *
  * A loop, because its branches are foreseen, and a level that was computed
  * would have to be waited for.
@@ -330,26 +318,26 @@ static inline bool wheel_has(const struct wheel *w, u32 id)
  * Return: the level; the number of levels, if none reaches it.
  * A timer that is filed there all the same goes round.
  */
-static inline unsigned int wheel_level(const struct wheel *w, u64 expiry)
+static inline unsigned int wheel_level(const struct wheel *w, u64 tick)
 {
 	unsigned int l = 0;
 
-	while (expiry >= w->end[l])
+	while (tick >= w->end[l])
 		l++;
 	return l;
 }
 
-/* The tick at which the wheel looks at a timer that is due at @expiry. */
-static inline u64 wheel_look_tick(const struct wheel *w, u64 expiry)
+/* The tick at which the wheel looks at a timer that is due at @tick. */
+static inline u64 wheel_look_tick(const struct wheel *w, u64 tick)
 {
-	return w->at + min(expiry - w->at, (u64)WHEEL_HORIZON);
+	return w->at + min(tick - w->at, (u64)WHEEL_HORIZON);
 }
 
 /* May levels be added, so that this tick can be reached? */
-static inline bool wheel_level_missing(const struct wheel *w, u64 expiry)
+static inline bool wheel_level_missing(const struct wheel *w, u64 tick)
 {
 	return unlikely(!w->nr_levels) ||
-	       (wheel_look_tick(w, expiry) >= w->end[w->nr_levels - 1] &&
+	       (wheel_look_tick(w, tick) >= w->end[w->nr_levels - 1] &&
 		w->nr_levels < w->max_levels);
 }
 
@@ -408,12 +396,6 @@ static inline void wheel_give_up(struct wheel *w, struct timer *t)
 static inline struct wheel_queue *wheel_queue(struct wheel *w, enum wheel_where where)
 {
 	return &w->queue[where == WHEEL_POOL];
-}
-
-/* Is a heavy slot coming down, so that wheel_advance() has work at any time? */
-static inline bool wheel_heavy(const struct wheel *w)
-{
-	return w->heavy;
 }
 
 TWHEEL_PART bool wheel_heavy_due(const struct wheel *w, u64 now);

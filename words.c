@@ -143,9 +143,9 @@ static void words_look(struct wheel *w, struct wheel_batch *batch)
 		u64 before = t->deadline, promised;
 
 		t->deadline = word_deadline(word);
-		batch->expiry[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
-				   look_again(ts, id, t->deadline, batch->expiry[i]);
-		promised = batch->expiry[i] > w->at ? t->deadline : 0;
+		batch->tick[i] = t->deadline == TIMER_NONE ? WHEEL_NEVER :
+				   look_again(ts, id, t->deadline, batch->tick[i]);
+		promised = batch->tick[i] > w->at ? t->deadline : 0;
 		WRITE_ONCE(word->promise, promised);
 		if (word_uncovered(before, promised))
 			raised |= BIT_ULL(i);
@@ -159,7 +159,7 @@ static void words_look(struct wheel *w, struct wheel_batch *batch)
 		struct twheel_word *word = word_of(ts, id);
 		struct timer *t = batch->timer[i];
 		u64 deadline = word_deadline(word);
-		bool filed = batch->expiry[i] > w->at && batch->expiry[i] != WHEEL_NEVER;
+		bool filed = batch->tick[i] > w->at && batch->tick[i] != WHEEL_NEVER;
 
 		if (deadline != t->deadline) {
 			if (word_uncovered(deadline, filed ? t->deadline : 0)) {
@@ -168,18 +168,18 @@ static void words_look(struct wheel *w, struct wheel_batch *batch)
 				 * would raise the promise twice in one look.
 				 */
 				t->deadline = deadline;
-				batch->expiry[i] = file_tick(ts, deadline, slack_of(ts, id));
+				batch->tick[i] = file_tick(ts, deadline, slack_of(ts, id));
 				WRITE_ONCE(word->promise, deadline);
 			} else if (!filed) {
 				t->deadline = TIMER_NONE;
-				batch->expiry[i] = WHEEL_NEVER;
+				batch->tick[i] = WHEEL_NEVER;
 			}
 		}
 		if (t->deadline == TIMER_NONE)
 			timer_end(ts, id, TIMER_NONE);
 	}
 	for (unsigned int i = 0; i < batch->nr; i++)
-		if (batch->expiry[i] <= w->at)
+		if (batch->tick[i] <= w->at)
 			timer_found(ts, batch->id[i], batch->timer[i]);
 }
 
@@ -232,7 +232,7 @@ TWHEEL_PART bool words_exchange(const struct timers *ts, struct timers_need *nee
 	if (need->unless_changed)
 		need->exchanged = word_take(word, need->before, need->deadline);
 	else
-		need->before = word_exchange(word, need->deadline);
+		need->before = min_t(u64, xchg(&word->deadline, need->deadline), KTIME_MAX);
 	return need->exchanged;
 }
 
@@ -271,7 +271,7 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	enum wheel_where where;
 	struct timer *t;
 	const bool exchanged = need->exchanged;
-	u64 deadline, expiry = 0;
+	u64 deadline, tick = 0;
 
 	if (!word)
 		return -ENOENT;
@@ -284,10 +284,10 @@ TWHEEL_PART int words_arm(struct timers *ts, struct twheel_op *op, u64 now,
 	need->exchanged = false;
 	slack = slack_of(ts, id);
 	if (deadline > now)
-		expiry = file_tick(ts, deadline, slack);
+		tick = file_tick(ts, deadline, slack);
 	if (!exchanged && wheel_full(w))
 		return timers_make_room(ts, need);
-	if (!exchanged && level_missing(ts, expiry, 0, 0, now)) {
+	if (!exchanged && level_missing(ts, tick, 0, 0, now)) {
 		need->what = TIMERS_NEED_LEVEL;
 		return -EAGAIN;
 	}

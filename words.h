@@ -50,14 +50,6 @@ static inline bool word_take(struct twheel_word *word, u64 seen, u64 next)
 	       cmpxchg(&word->deadline, deadline, next) == deadline;
 }
 
-/* Store a deadline, or 0 to cancel; returns what was wanted before. */
-static inline u64 word_exchange(struct twheel_word *word, u64 deadline)
-{
-	u64 before = xchg(&word->deadline, deadline);
-
-	return min_t(u64, before, KTIME_MAX);
-}
-
 /*
  * Does a deadline come before all those that a promise covers?  Then the kernel would be
  * late for it, unless it is called.  0 is never, and so comes after all others.

@@ -48,7 +48,8 @@ static inline bool owner_add_blocks(struct wheel *w)
 {
 	void *page;
 
-	if (w->nr_pages == wheel_max_pages(w) || (wheel_pages_full(w) && !owner_add_directory(w)))
+	if (w->nr_pages == wheel_max_pages(w) ||
+	    (w->nr_pages == WHEEL_FIRST_PAGES && !w->directory && !owner_add_directory(w)))
 		return false;
 	page = owner_page();
 	if (page)
@@ -171,7 +172,7 @@ static inline void owner_look(struct wheel *w, struct wheel_batch *batch)
 {
 	(void)w;
 	for (unsigned int i = 0; i < batch->nr; i++)
-		batch->expiry[i] = batch->timer[i]->deadline;
+		batch->tick[i] = batch->timer[i]->deadline;
 }
 
 /* File a timer, or move it; false if there is no memory. */

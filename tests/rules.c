@@ -119,7 +119,7 @@ static const char *check_memory(const struct wheel *w)
 		timers += WHEEL_CHUNK_TIMERS;
 	}
 	memory += w->nr_pages * PAGE_SIZE;
-	return memory == w->memory && timers == wheel_timers_held(w) ? NULL :
+	return memory == w->memory && timers == w->nr_chunks * WHEEL_CHUNK_TIMERS ? NULL :
 	       "memory is miscounted";
 }
 
@@ -224,7 +224,7 @@ const char *rules_filed(const struct wheel *w, u32 id)
  */
 bool rules_crowded(const struct wheel *w)
 {
-	if (wheel_heavy(w))
+	if (w->heavy)
 		return true;
 	for (unsigned int l = 1; l < w->nr_levels; l++) {
 		const struct wheel_level *level = &w->level[l];

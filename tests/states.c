@@ -275,9 +275,9 @@ static void look(struct wheel *wheel, struct wheel_batch *batch)
 {
 	(void)wheel;
 	for (unsigned int i = 0; i < batch->nr; i++) {
-		wrong_tick |= batch->expiry[i] - (now - 256) > 512;
-		batch->expiry[i] = ref.timer[batch->id[i]].due;
-		if (batch->expiry[i] == WHEEL_NEVER)
+		wrong_tick |= batch->tick[i] - (now - 256) > 512;
+		batch->tick[i] = ref.timer[batch->id[i]].due;
+		if (batch->tick[i] == WHEEL_NEVER)
 			set_where(batch->id[i], REF_NOWHERE);
 	}
 }
@@ -399,7 +399,7 @@ static bool do_grow(void)
 /* Is the order of ticks promised?  Not where a heavy slot may be late. */
 static bool in_order(void)
 {
-	if (wheel_heavy(&w))
+	if (w.heavy)
 		return false;
 	for (unsigned int l = 1; l < w.nr_levels; l++)
 		for (u32 place = 0; place < ring_size(&w); place++)
@@ -447,7 +447,7 @@ static const char *do_step(const struct op *op)
 
 	if (op->ticks != WHEEL_NEVER)
 		now += op->ticks;
-	else if (!wheel_heavy(&w) && wheel_next(&w) != WHEEL_NEVER)
+	else if (!w.heavy && wheel_next(&w) != WHEEL_NEVER)
 		now = max(now, wheel_next(&w));
 	done = wheel_advance(&w, now, op->budget);
 	if (done > op->budget)
@@ -520,7 +520,7 @@ static const char *op_do(const struct op *op, bool *done)
 	error = rules_check(&w, &ref, 0);
 	if (error)
 		return error;
-	return wheel_heavy(&w) || wheel_next(&w) <= first_due() ? NULL :
+	return w.heavy || wheel_next(&w) <= first_due() ? NULL :
 	       "wheel_next() is too late";
 }
 

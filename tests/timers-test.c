@@ -43,7 +43,7 @@ void timers_ticks(void)
 	timers_setup(&ts, 1, 0, 64, 1000, 0);
 	for (u64 n = 1; n < 300; n++) {
 		for (u64 s = 0; s < 16; s++) {
-			u64 tick = expiry_of(&ts, n * 1000, s), best = n;
+			u64 tick = due_tick(&ts, n * 1000, s), best = n;
 
 			for (u64 t = n; t <= n + s; t++)
 				if (__builtin_ctzll(t) > __builtin_ctzll(best))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The longest pass: a million timers, ticks one by one, and at each tick that
- * wheel_next() or wheel_heavy() asks for either all there is to do at once, or
+ * wheel_next() or @heavy asks for either all there is to do at once, or
  * steps of 64 timers until what is due is out and a share of the heavy slots is
  * down. Every event is checked for its exact tick.
  */
@@ -144,7 +144,7 @@ static int run_of_passes(const char *part, bool one_slot, bool once, unsigned in
 		host_tell("memory", "a timer, with all of its wheel", "wheel", TIMERS,
 			  "bytes", w->memory, TIMERS);
 	for (u64 now = START + 1; now <= START + first + span; now++) {
-		if (wheel_next(w) > now && !wheel_heavy(w))
+		if (wheel_next(w) > now && !w->heavy)
 			continue;
 		if (once)
 			pass_at_once(w, now, run, &totals);
