@@ -152,7 +152,8 @@ struct twheel_options {
  * -EACCES: no permission to open the device: then no fallback is made; or @fd is not open for
  * reading and writing, which words need;
  * -EPERM: the cgroup's device policy (DevicePolicy= of systemd) denies the device: then no fallback
- * is made; see also below;
+ * is made; the tick needs privileges; or all mappings of the program are executable
+ * (personality(2), READ_IMPLIES_EXEC);
  * -EBADF: @fd is not open;
  * -ENOTTY: @fd or @path is not a wheel;
  * -EPROTO: the kernel's twheel has another version of the ABI;
@@ -163,8 +164,6 @@ struct twheel_options {
  * -EOPNOTSUPP: an unknown flag or clock;
  * -EBUSY: @fd is in use, with another clock, tick or capacity than given;
  * -ERANGE: tick or capacity is out of its range;
- * -EPERM: the tick needs privileges; or all mappings of the program are executable
- * (personality(2), READ_IMPLIES_EXEC);
  * -ENOTDIR, -EISDIR, -ELOOP, -ENAMETOOLONG, -ETXTBSY: open(2) of @path failed;
  * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A wheel with keys and repeat counts, as many small libraries have it.
+ * A wheel with keys and repeat counts, like those of many small libraries.
  *
  * A timer is named by a key, and arming the same key anew replaces it.  It goes into the slot that
  * is so many ticks away, with a circle for each whole turn before; the slot that the hand comes to

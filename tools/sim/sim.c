@@ -333,7 +333,7 @@ static bool next_period(struct sim_timer *timer, uint64_t periods)
 	return timer->times;
 }
 
-/* Periods that have passed beside the one that has expired; of a count, what is left of it. */
+/* Further periods that have passed since the one that expired, at most what is left of a count. */
 static uint64_t overruns_of(const struct sim *s, const struct sim_timer *timer)
 {
 	uint64_t overruns = 0;

@@ -4,8 +4,8 @@
  * and well-known libraries teach.
  *
  * The same operations on each system show where a timer waits, how often it is moved, how often
- * somebody has to wake up for it, and how late it comes.  Nothing here reads a clock, prints, or
- * needs a library of C but for memset() and memcpy(): time is what sim_run() says.
+ * a wake-up is needed for it, and how late it comes.  Nothing here reads a clock, prints, or needs
+ * more of the C library than memset() and memcpy(): sim_run() sets the time.
  *
  * All times are in ns, on one clock that begins at the shape's start.
  */
@@ -26,11 +26,11 @@
 
 /**
  * struct sim_shape - what a wheel looks like
- * @tick: its resolution; 0: what the system is known for
+ * @tick: its resolution; 0: the system's own
  * @slots: of a level; 0: likewise.  A system without slots does not look at it.
  * @levels: at most; 0: as many as are needed.  A system without levels does not look at it.
  * @capacity: ids are below it
- * @start: what the clock tells when the simulation begins
+ * @start: the time of the clock when the simulation begins
  */
 struct sim_shape {
 	uint64_t	tick;
@@ -49,7 +49,7 @@ struct sim_shape {
  * @SIM_BAD_SHAPE: the system can't have this shape
  * @SIM_STOPPED: after sim_stop()
  * @SIM_ENDLESS: a timer expires for ever
- * @SIM_TOO_LONG: there are more wake-ups than anybody waits for
+ * @SIM_TOO_LONG: there are too many wake-ups to wait for
  * @SIM_NO_MEMORY: there is none
  */
 enum sim_result {
@@ -118,7 +118,7 @@ enum sim_what {
  * @now: when
  * @id: which timer; not with SIM_WOKEN
  * @deadline: when that timer is, or was, due
- * @overruns: SIM_EXPIRED: periods that have passed beside this one
+ * @overruns: SIM_EXPIRED: further periods that have passed
  * @from_level: SIM_MOVED: where it was
  * @from_slot: likewise
  * @where: SIM_PLACED and SIM_MOVED: where it is now
@@ -232,7 +232,7 @@ const struct sim_counters *sim_counters(const struct sim *s);
 const char *sim_note(const struct sim *s);
 
 /*
- * Memory, zeroed.  Not part of this: who builds it says where it comes from.  memory.c does for
+ * Memory, zeroed.  Not part of this library: each program provides it.  memory.c does so for
  * programs that have malloc().
  */
 void *sim_alloc(size_t size, size_t align);
