@@ -56,7 +56,7 @@ static bool find_unknown(const struct facts *facts, char *folder)
 	return !access(USUAL "/" SONAME, R_OK);
 }
 
-/* Can nobody but root change what is found at a path without symbolic links? */
+/* Can only root change the file at this path, which has no symbolic links? */
 static bool is_roots(char *path)
 {
 	struct stat st;

@@ -146,8 +146,7 @@ static bool is_secure_boot(void)
 }
 
 /*
- * One element of DER: steps into it, or over it, and tells its length.  NULL: there is none of
- * that kind.
+ * Return the content of the DER element at @p, and its length; NULL: it is not of kind @tag.
  */
 static const unsigned char *der_enter(const unsigned char *p, const unsigned char *end,
 				      unsigned char tag, size_t *len)

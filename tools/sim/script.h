@@ -70,7 +70,7 @@ void script_free(struct script *script);
  * @cancelled: of a hundred, how many are cancelled, a second later
  * @seed: which random numbers
  * @nr: the timer that it has come to
- * @step: what is next for it
+ * @step: its next operation
  */
 struct load {
 	uint32_t	timers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a simulation prints: a line for each event, and what it has come to. */
+/* What a simulation prints: a line for each event, and the counters at the end. */
 #ifndef TWHEEL_SIM_SHOW_H
 #define TWHEEL_SIM_SHOW_H
 
@@ -10,8 +10,8 @@
  * struct show - how
  * @json: a JSON object for each line
  * @trace: also placements, moves and wake-ups, not only what has expired
- * @operation: the one that is carried out: what is placed was armed or extended, or has come
- *	from a queue
+ * @operation: the one that is carried out: a placed timer was armed or extended, or has come from
+ *	a queue
  * @woken: wake-ups that are not printed yet, because many empty ones in a row are one line
  * @first: when the first of them was
  * @before: when the last but one

@@ -6,7 +6,7 @@
 #define BLOCK_SHIFT	8
 #define BLOCK		(1U << BLOCK_SHIFT)
 
-/* A system that is woken at each tick takes seconds for so many. */
+/* A system that is woken at each tick takes seconds for this many. */
 #define WAKEUPS_MAX	(1U << 28)
 
 const struct sim_system * const sim_systems[] = {

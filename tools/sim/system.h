@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a system has to do, and what it can use: for sim.c, which knows ids, periods and counters,
- * and for the systems, which know where a timer waits.
+ * The interface between sim.c, which keeps ids, periods and counters, and the systems, which keep
+ * the places where timers wait.
  */
 #ifndef TWHEEL_SIM_SYSTEM_H
 #define TWHEEL_SIM_SYSTEM_H
@@ -23,7 +23,7 @@
  * @id: which it is
  * @times: how often it is to expire still; 0: for ever
  * @moves: since it was armed
- * @level: where it was when an observer was told last
+ * @level: where it was at the last event of an observer
  * @slot: likewise
  * @armed: it waits
  *
@@ -85,8 +85,8 @@ struct sim {
 
 /**
  * struct sim_system - a way to keep timers
- * @name: what it is called
- * @about: a line on what it is
+ * @name: its name
+ * @about: one line that describes it
  * @tick: its resolution, unless another is given
  * @slots: likewise; 0: it has none
  * @timer_size: bytes of its own part of each timer
@@ -97,8 +97,8 @@ struct sim {
  * @move: an armed timer has another deadline; NULL: it is taken out and put in
  * @cancel: take a timer out
  * @next: when to be woken
- * @wake: do what is to be done by now
- * @where: tell of an armed timer
+ * @wake: do the work that is due now
+ * @where: report the place of an armed timer
  * @memory: bytes in addition to those of the timers
  * @note: for sim_note(); NULL: it has nothing to say
  */
