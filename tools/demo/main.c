@@ -39,11 +39,11 @@ static const struct argp_option argp_options[] = {
 	{ "seed", KEY_SEED, "N", 0, "seed of the schedule (1)", 0 },
 	{ "quick", KEY_QUICK, NULL, 0, "500 connections, timeout 2s; takes 13 s", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
-	{ "bound", KEY_BOUND, "DURATION", 0, "a connection that is cut later than this is missed (2s)", 0 },
+	{ "bound", KEY_BOUND, "DURATION", 0, "a cut later than this counts as missed (2s)", 0 },
 	{ "no-words", KEY_NO_WORDS, NULL, 0,
 	  "only one run, with a system call for each change", 0 },
 	{ "fallback", KEY_FALLBACK, NULL, 0,
-	  "only one run, the wheel in the server's process, not in /dev/twheel", 0 },
+	  "only one run, with the wheel in the server's process", 0 },
 	{ "record", KEY_RECORD, "FILE", 0, "write the plan and the observations of each connection", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print the result as JSON, nothing else on stdout", 0 },
 	{ 0 }
