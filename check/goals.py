@@ -18,7 +18,7 @@ REQUEST = "two operations of a request take 63 instructions. The rest is a thous
     "second for looks, 100 us each in a guest, and the 1 % that expire."
 SWEEP = "the guest emulates the page tables of a million words. A sweep over an array needs none."
 LATE = "the load takes due timers once in each ms of simulated time, and a deadline is rounded " \
-    "up to a tick of 1 ms: half of each in the mean."
+    "up to a tick of 1 ms: on average half of each."
 SPARED = "a million timerfds are seconds late, which saves most of their wake-ups."
 CALLS = "a timer that expires takes three calls: the wait, the read, and the arm of the next " \
     "request."
@@ -31,7 +31,7 @@ LOOKS = "the time includes a look for each timer that was pushed back or cancell
 
 
 def beside_loops(op):
-    """Figures beside the best event loop, of a thousand timers to a million."""
+    """Figures compared with the best event loop, of a thousand timers to a million."""
     return [(title, "native", f"loops: {op} : the best loop", None, n)
             for title, n in (("1k", 1000), ("10k", 10000), ("100k", 100000), ("1M", 1000000))]
 

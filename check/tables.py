@@ -93,7 +93,7 @@ def peer_rows(m, title, kind, name, n, without=(), cell=Measured.cell):
 
 
 def peers(m):
-    """Operations, beside all peers."""
+    """Operations, compared with all peers."""
     return row("", "Linux", "twheel by stores", "twheel by calls", "timerfd", "POSIX timer",
                "io_uring", "heap in user space", "wheel in user space") + \
         "|---|---|--:|--:|--:|--:|--:|--:|--:|\n" + "".join(peer_rows(m, *line) for line in ROWS)
@@ -111,17 +111,17 @@ def headline(m):
     """The first lines that a reader sees: libtwheel with its defaults, the newest kernel first."""
     kernels = m.kernels[::-1]
     lines = (
-        ("a store to push back, in place of a `timerfd_settime`: times cheaper",
+        ("push back: a store is cheaper than `timerfd_settime` by a factor of",
          ("ops: timerfd_settime : a store that pushes back",)),
-        ("the same at timerfd's best: one timer of 1,000, which stays the last one due",
+        ("the same in timerfd's best case: one timer of 1,000, which stays the last one due",
          ("ops: timerfd_settime in place : a store",)),
-        ("a million timers due in one second, processor time beside timerfds: times less",
+        ("a million timers due in one second: less CPU time than timerfds by a factor of",
          ("delivery: delivered : timerfd", "words : timerfd")),
-        ("a million due in 10 ms: times less",
+        ("the same, due in 10 ms",
          ("storm: delivered : timerfd", "words : timerfd")),
-        ("kernel memory of a timer with its word, and of a timerfd: bytes",
+        ("kernel memory of a timer with its word, and of a timerfd, bytes",
          (MEMORY, "words"), (MEMORY, "timerfd")),
-        ("words for a million ids, to open them, and the first store to each page: ms",
+        ("words for a million ids: to open them, and the first store to each page, ms",
          ("opening: opening words", "words"),
          ("opening: the first store to each of their pages", "words")),
     )

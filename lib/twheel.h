@@ -19,9 +19,9 @@ extern "C" {
  * the wheel's clock (twheel_now()), and 0 means never.  Where kernel and processor support it, each
  * timer has a word in memory shared with the kernel, and most changes are a store into it.
  * Elsewhere each change is a system call.  The functions do the same either way, except for
- * generations: a call that arms a timer gives it another one, a store does not.
+ * generations: a call that arms a timer gives it a new generation, a store does not.
  *
- * A function returns 0, a count or a negative errno; the variable errno means nothing.
+ * A function returns 0, a count or a negative errno; the variable errno is not used.
  * <linux/twheel.h> lists the errors of the system calls, in addition to those listed with a
  * function.  A call that fails has changed nothing, unless its description says otherwise.
  *
@@ -33,8 +33,8 @@ extern "C" {
  * - It ends with the process and its children by fork(), and cannot be handed over.
  * - Only calls turn it: twheel_take() and twheel_wait() find due timers.  Until then
  *   twheel_cancel_tell() may return TWHEEL_STATE_PENDING for a timer that is due.
- * - Its memory is the process's own, for all ids at once.  No quota counts it, and any user may
- *   have any tick.
+ * - Its memory is the process's own, and is allocated for all ids at once.  It counts against no
+ *   quota, and any user may choose any tick.
  * - A call takes a lock, unless TWHEEL_OPEN_ONE_THREAD is given, and sets a timerfd if the timer is
  *   sooner than all others.
  * - A process that ends inside a call leaves a shared wheel unusable: calls of the other
@@ -99,13 +99,12 @@ const char *twheel_version(void);
  * @fd: with TWHEEL_OPEN_FD: the wheel; otherwise 0
  * @clock: with TWHEEL_OPEN_CLOCK: CLOCK_MONOTONIC or another that the kernel has;
  *	else 0: CLOCK_MONOTONIC
- * @tick: timers are due at multiples of it, so that they share wake-ups, ns;
- *	0: TWHEEL_DEFAULT_TICK
+ * @tick: ns; timers are due at its multiples, so that they share wake-ups; 0: TWHEEL_DEFAULT_TICK
  * @capacity: ids are below it, at most TWHEEL_MAX_CAPACITY; 0: TWHEEL_DEFAULT_CAPACITY.
  *	With words, the kernel's memory for all timers is allocated by twheel_open()
  * @reserved: 0
  *
- * A member that is 0 stands for the default.
+ * A member that is 0 means the default.
  */
 struct twheel_options {
 	uint32_t	size;
@@ -150,10 +149,11 @@ struct twheel_options {
  *
  * Return: 0;
  * -ENODEV: there is no device, and TWHEEL_OPEN_DEVICE or a path is given;
- * -EACCES: no permission to open the device, which does not make a fallback; or @fd is not open
- * for reading and writing, which words need;
- * -EPERM: the cgroup's device policy (DevicePolicy= of systemd) denies the device, which does not
- * make a fallback; see also below;
+ * -EACCES: no permission to open the device: then no fallback is made; or @fd is not open for
+ * reading and writing, which words need;
+ * -EPERM: the cgroup's device policy (DevicePolicy= of systemd) denies the device: then no fallback
+ * is made; the tick needs privileges; or all mappings of the program are executable
+ * (personality(2), READ_IMPLIES_EXEC);
  * -EBADF: @fd is not open;
  * -ENOTTY: @fd or @path is not a wheel;
  * -EPROTO: the kernel's twheel has another version of the ABI;
@@ -163,13 +163,12 @@ struct twheel_options {
  * -E2BIG: an option is set that only a newer library knows;
  * -EOPNOTSUPP: an unknown flag or clock;
  * -EBUSY: @fd is in use, with another clock, tick or capacity than given;
- * -ERANGE, -EPERM: tick or capacity are out of their range; or -EPERM: all mappings of the
- * program are executable (personality(2), READ_IMPLIES_EXEC);
+ * -ERANGE: tick or capacity is out of its range;
  * -ENOTDIR, -EISDIR, -ELOOP, -ENAMETOOLONG, -ETXTBSY: open(2) of @path failed;
  * -EDQUOT, -ENOMEM, -EMFILE, -ENFILE: a limit is reached.
  *
- * With one of the latter four, or the -EPERM of personality(2), an @fd may have got its clock,
- * tick, capacity and memory, and keeps them.  The same call may be repeated.
+ * After -EDQUOT, -ENOMEM, -EMFILE, -ENFILE or the -EPERM of personality(2), an @fd may have got its
+ * clock, tick, capacity and memory, and keeps them.  The same call may be repeated.
  */
 int twheel_open(struct twheel **out, const struct twheel_options *options);
 
@@ -201,7 +200,7 @@ int twheel_fd(const struct twheel *w);
 #define TWHEEL_HAS_FALLBACK	(1U << 1)
 
 /**
- * twheel_has() - what a wheel works with
+ * twheel_has() - whether a wheel has words, and where it is
  * @w: the handle
  *
  * For display; the functions behave the same with all wheels.
@@ -219,7 +218,7 @@ unsigned int twheel_has(const struct twheel *w);
 uint32_t twheel_capacity(const struct twheel *w);
 
 /**
- * twheel_now() - what time it is
+ * twheel_now() - the time of a wheel's clock
  * @w: the handle
  *
  * Return: the time of the wheel's clock in ns, in the time namespace in which the wheel was opened.
@@ -234,8 +233,8 @@ uint64_t twheel_now(const struct twheel *w);
  * @count: number of expirations, at most TWHEEL_MAX_COUNT; 0: no limit.  0 for a one-shot
  * @deadline: ns; absolute, or from now with TWHEEL_ARM_RELATIVE; 0: never
  * @interval: period in ns, below 2^63; 0: one-shot
- * @slack: it may be up to this many ns late
- * @cookie: handed back in the events
+ * @slack: ns by which the timer may be late, so that timers share a wake-up
+ * @cookie: returned in the timer's events
  * @generation: if not 0, the generation that the timer must have
  * @reserved: 0
  */
@@ -257,8 +256,9 @@ struct twheel_arming {
  * @arming: how
  *
  * Always a system call.  Interval, slack and cookie stay with the id until the next
- * twheel_arm_with(); twheel_arm() keeps them.  Each event that is taken takes one and its overruns
- * from the count.  At its end the timer is a one-shot until it is armed with an interval again.
+ * twheel_arm_with(); twheel_arm() keeps them.  Each event that is taken reduces the count by one
+ * and its overruns.  When the count is used up, the timer is a one-shot until it is armed with an
+ * interval again.
  *
  * Return: 0;
  * -ERANGE: id, interval, slack or count are out of their range;
@@ -294,11 +294,11 @@ void twheel_id_put(struct twheel *w, uint32_t id);
 /**
  * twheel_submit_ops() - carry out many operations in few calls
  * @w: the handle
- * @ops: each an arm or a cancel, as TWHEEL_IOC_SUBMIT takes them
- * @nr: how many, any number
+ * @ops: arms and cancels, as for TWHEEL_IOC_SUBMIT
+ * @nr: length of @ops, without a limit
  *
  * Operations of other threads may come in between.  Each operation has its own result.  If a call
- * fails, the operations that were not carried out have its error as their result.
+ * fails, the operations that were not carried out have its error as result.
  *
  * Return: how many operations failed, or the negative errno of a call that failed.
  */
@@ -320,10 +320,10 @@ int twheel_get(struct twheel *w, uint32_t id, struct twheel_timer *timer);
  * twheel_flush() - submit the batch
  * @w: the handle
  *
- * With TWHEEL_OPEN_BATCH a timer whose store needs a call is put on the handle's batch, which
- * holds up to 128 arms of any threads.  It is submitted when it is full, by twheel_wait() before it
- * sleeps, and here.  Until then its timers may be late, so a thread that sleeps in another call
- * calls this first.  An empty batch costs no system call.
+ * With TWHEEL_OPEN_BATCH a timer whose store needs a call is put on the handle's batch, which holds
+ * up to 128 arms of all threads together.  It is submitted when it is full, by twheel_wait() before
+ * it sleeps, and here.  Until then its timers may be late, so a thread calls this before it sleeps
+ * in any other call.  An empty batch costs no system call.
  *
  * A flush does not fail for lack of memory.
  *
@@ -338,11 +338,11 @@ int twheel_flush(struct twheel *w);
  * twheel_take() - take events that have come
  * @w: the handle
  * @events: where to write them
- * @nr: at most so many
+ * @nr: length of @events
  *
  * Never sleeps.  It drops stale events, so 0 means that no timer is due, except for timers on the
- * batch.  A timer that its handler arms for "now" again and again hides no others, but keeps a
- * loop that takes until 0 from ending.  So take a bounded number of events at a time.
+ * batch.  A handler that arms its timer for "now" again and again hides no other timers, but a loop
+ * that takes until 0 then never ends.  So take a bounded number of events at a time.
  *
  * Return: how many, 0 if there are none, or a negative errno.
  */
@@ -352,7 +352,7 @@ int twheel_take(struct twheel *w, struct twheel_event *events, uint32_t nr);
  * twheel_wait() - take events, wait for the first
  * @w: the handle
  * @events: where to write them
- * @nr: at most so many, not 0
+ * @nr: length of @events, not 0
  * @timeout: ns to wait for a first event; negative: for ever; 0: not at all.  As with
  *	poll(2), the kernel may take some 50 us more
  *
@@ -371,7 +371,7 @@ int twheel_wait(struct twheel *w, struct twheel_event *events, uint32_t nr, int6
  * @w: the handle
  * @cursor: first id to look at, 0 to start; set to the id to continue with
  * @timers: where to write their states
- * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
+ * @nr: length of @timers, 1 to TWHEEL_MAX_BATCH
  *
  * Resumes after a signal.  If it fails, @cursor is after the ids that were looked at.  A timer
  * whose event another thread is reading is not found.
@@ -386,7 +386,7 @@ int twheel_list_armed(struct twheel *w, uint32_t *cursor, struct twheel_timer *t
  * @w: the handle
  * @cursor: as for twheel_list_armed()
  * @timers: where to write the states that they had
- * @nr: at most so many, 1 to TWHEEL_MAX_BATCH
+ * @nr: length of @timers, 1 to TWHEEL_MAX_BATCH
  *
  * Lists timers and cancels each with the generation that was listed.  A timer is left out if
  * another thread arms it by a call, or takes its event, in between.  The state of each is pending
@@ -401,14 +401,14 @@ int twheel_drain(struct twheel *w, uint32_t *cursor, struct twheel_timer *timers
  * twheel_adopt() - take over a wheel that another process has left
  * @w: the handle, opened with TWHEEL_OPEN_FD
  *
- * Makes the calls that a process, before its exec or crash, may have omitted after a store.
- * Interval, slack, count and cookie of a timer are kept by the wheel.
+ * A store may need a call, which an exec or a crash may have prevented: this makes these calls.
+ * The wheel has kept the interval, slack, count and cookie of each timer.
  *
  * It takes time in proportion to the capacity, and other threads' calls may come in between.
- * Signals do not stop it.  To repeat it is harmless.
+ * Signals do not stop it.  It may be repeated.
  *
- * Return: how many timers it armed, or a negative errno.  With their words mapped here, it arms
- * timers that the kernel may look at too late and timers whose event waits; otherwise all armed
+ * Return: how many timers it armed, or a negative errno.  If the words are mapped here, it arms the
+ * timers that the kernel may look at too late and those whose event waits; otherwise all armed
  * timers that have a word.
  */
 int twheel_adopt(struct twheel *w);
@@ -427,11 +427,11 @@ int twheel_adopt(struct twheel *w);
  * To arm or to move a timer, exchange the deadline, and then load the promise, both sequentially
  * consistent.  If deadline - 1 < promise - 1, unsigned, call twheel_arm_slow().
  *
- * To move a timer to later that no other thread uses (see twheel_extend()), a relaxed store is
- * enough, if the deadline that it replaces, loaded before, is not 0 and not later.
+ * A relaxed store is enough to move a timer to later, if no other thread uses the timer (see
+ * twheel_extend()) and the deadline that it replaces, loaded before, is neither 0 nor later.
  *
  * To cancel, store 0, with release.  If no other thread may take an event from then on, exchange
- * it, sequentially consistent.
+ * the deadline for 0 instead, sequentially consistent.
  *
  * The words are valid until twheel_close(), and after fork() in the child, at the same address and
  * by the same rules as for another thread.  They are gone after an exec.  Compute deadlines from
@@ -448,9 +448,9 @@ struct twheel_word *twheel_words(const struct twheel *w, uint32_t *nr);
  * @id: the timer
  * @deadline: ns, absolute; ignored for a timer that has a word, whose deadline is there
  *
- * The rest of twheel_arm(), if the kernel would look too late or the timer has no word.  To call
- * twheel_arm() instead would store the deadline again: if the event was taken meanwhile, there
- * would be a second one.
+ * The rest of twheel_arm(), if the kernel would look too late or the timer has no word.  Do not
+ * call twheel_arm() in its place: that stores the deadline again, so if the event was taken
+ * meanwhile, there would be a second one.
  *
  * Return: as twheel_arm().
  */
@@ -463,7 +463,7 @@ int twheel_arm_slow(struct twheel *w, uint32_t id, uint64_t deadline);
  * @words: one for each id below @mapped
  * @mapped: the capacity, or 0: there are no words
  * @capacity: ids are below it
- * @alone: not 0: nobody else uses the words meanwhile, so an exchange need not be atomic
+ * @alone: not 0: no other thread uses the words, so an exchange need not be atomic
  *
  * Not for programs.  It may grow at its end: the library allocates the handle, so no program
  * depends on the size.
@@ -563,12 +563,12 @@ TWHEEL_LINKAGE inline int twheel_extend(struct twheel *w, uint32_t id, uint64_t 
 }
 
 /**
- * twheel_extend_armed() - move a timer to later that is known to be armed
+ * twheel_extend_armed() - move to later a timer that is known to be armed
  * @w: the handle
  * @id: the timer, which was armed, and whose last event was not taken since
  * @deadline: ns, absolute, not before the one it has
  *
- * As twheel_extend(), but a store without a check.  If @id or @deadline are not as required, the
+ * Like twheel_extend(), but a store without a check.  If @id or @deadline are not as required, the
  * timer may never expire.
  *
  * Return: as twheel_arm().

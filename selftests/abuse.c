@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a user without privilege may do to others through the device: no more than
- * by computing.  A victim with timers of its own is watched next to a hog, more hogs, and
- * beside as many attackers, one on each processor; so are heartbeats, forks, and one
- * hog more, to see how much of its processor it keeps.
+ * by computing.  A victim with timers of its own is watched next to a hog, next to hogs and
+ * next to attackers, one on each processor; so are heartbeats, forks, and one hog more, to
+ * see how much of its processor it keeps.
  *
  * When the victim wakes, the scheduler decides whether those go on who compute.  So there
  * is another one, of a realtime priority, whom nothing can make late but interrupts and
@@ -565,7 +565,7 @@ static void *be_urgent(void *arg)
 	return NULL;
 }
 
-/* Watch the victims beside @attack, or beside the hog alone. */
+/* Watch the victims next to @attack, or next to the hog alone. */
 static int watch(struct scene *scene, void (*attack)(struct attacker *a), struct view *view)
 {
 	struct urgent urgent = { .fd = scene->urgent, .ns = scene->ns };
@@ -704,8 +704,8 @@ static void no_worse(struct __test_metadata *_metadata, struct scene *scene,
 	report(variant->name, "attack", &seen);
 
 	/*
-	 * A hog keeps half of what it has beside another; softirq takes an eighth.  On a
-	 * busy host a guest's processors differ by more than that.
+	 * A hog keeps half of what it has next to another hog; softirq takes an eighth.  On
+	 * a busy host a guest's processors differ by more than that.
 	 */
 	EXPECT_LT(0, seen.pulse.work);
 	if (counted())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One beside others: a user without privilege, a processor of its own, a cgroup
- * with a limit; and a victim whose timers may be late for what others do.
+ * A test next to others: a user without privilege, a processor of its own, a cgroup
+ * with a limit; and a victim whose timers other programs may delay.
  */
 #ifndef TWHEEL_BESIDE_H
 #define TWHEEL_BESIDE_H
@@ -43,8 +43,8 @@ static inline void be(uid_t uid)
 }
 
 /*
- * A child that works beside the test: returns 0 in it, with @ready to tell by child_ready()
- * that it has begun; in the test its pid, once it has; -1: it has not.
+ * Fork a child that works next to the test.  Returns 0 in the child, which calls child_ready()
+ * with @ready once it has begun; in the test the child's pid once it has, -1 if it has not.
  */
 static inline pid_t fork_beside(int *ready)
 {

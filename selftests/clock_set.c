@@ -48,7 +48,7 @@ FIXTURE_TEARDOWN(set_back)
 	shared_close(&self->s);
 }
 
-/* What has expired stays expired; armed again, the timer waits for its deadline. */
+/* An expired timer stays expired; armed again, it waits for its deadline. */
 TEST_F(set_back, a_clock_set_back_takes_back_no_event_and_makes_none_early)
 {
 	__u64 deadline = clock_ns(CLOCK_REALTIME) + 20 * MSEC;

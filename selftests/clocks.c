@@ -53,7 +53,7 @@ static int suspend(__u64 ns)
 	return ret ?: write_file("/sys/power/state", "mem");
 }
 
-/* Make a clock jump by so much; to the second, except for BY_SETTIME. */
+/* Make a clock jump by @ns; rounded to a second, except for BY_SETTIME. */
 static int jump(enum jump_kind kind, __s64 ns)
 {
 	switch (kind) {

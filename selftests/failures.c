@@ -694,7 +694,7 @@ FIXTURE_VARIANT(call) {
 	int	(*prepare)(struct subject *s);
 	int	(*make)(struct subject *s);
 	bool	(*done)(struct subject *s, int ret);
-	int	error;	/* what it may say beside EFAULT; 0: ENOMEM */
+	int	error;	/* may be returned instead of EFAULT; 0: ENOMEM */
 };
 
 FIXTURE_VARIANT_ADD(call, open) { prepare, make_open, done_open };

@@ -10,7 +10,7 @@
 #include "user_fixture.h"
 #include "words_test.h"
 
-/* First use and close, beside programs of another user that get no processor. */
+/* First use and close, while programs of another user wait for a processor. */
 #define IDLE		24
 #define HOGS		3
 #define TIMES		300
@@ -239,7 +239,7 @@ TEST(wheels_of_three_clocks_are_turned_no_more_often_than_those_of_one)
 		ASSERT_TRUE(fair_look(&user[i]));
 		user[i].visits -= before[i].visits;
 		EXPECT_LT(0, user[i].visits);
-		/* Else there is nothing to compare. */
+		/* Without timers left there is nothing to compare. */
 		ASSERT_LT(0, user[i].left);
 	}
 	EXPECT_GE(2 * user[0].visits + STEP, user[1].visits);

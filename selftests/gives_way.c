@@ -155,7 +155,7 @@ TEST_F(millions, a_list_gives_way)
 	EXPECT_EQ(MILLIONS - 1, t.id);
 }
 
-/* Each signal may end a call; ten times as many have come if some did not. */
+/* Signals come every 5 ms, and at least one in ten must have ended a call. */
 #define HEARD_SIGNALS(self, interrupted)	((self)->took / (50 * MSEC) <= (interrupted))
 
 TEST_F(millions, a_read_over_stale_events_is_interrupted_by_signals)

@@ -253,8 +253,8 @@ FIXTURE_SETUP(boundary)
 	int i, j, side;
 
 	/*
-	 * So many slots of each level ahead, and the start of the slot that
-	 * lies there: the tick itself and those beside it.
+	 * Deadlines @times slots of each level ahead, and at the start of the slot
+	 * that lies there: that tick, and the ones before and after it.
 	 */
 	if (variant->tick < SPAN)
 		self->crowded = now_ns() + 64 * SPAN;
@@ -769,7 +769,7 @@ TEST_F(tickless, a_hundred_cancelled_timers_take_few_looks)
 	__u64 at = self->start;
 	int i;
 
-	/* The hundred soonest ones, at as many times: one look for 64 entries, or a day ahead. */
+	/* The hundred soonest, each at another time: one look for 64 entries, or a day ahead. */
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i, at + DAY + i * HOUR, 0));
 	ASSERT_EQ(0, arm_at(self->fd, 100, at + 50 * DAY, 0));
@@ -862,8 +862,8 @@ TEST_F(tickless, a_heavy_slot_takes_an_interrupt_for_each_step)
 	int i;
 
 	/*
-	 * Ten passes' worth in one upper slot: as many looks more to bring it down, all
-	 * in softirq, because nobody calls.
+	 * Ten passes' worth in one upper slot: ten more looks to bring it down, all in
+	 * softirq, because no call is made.
 	 */
 	for (i = 0; i < 10 * ALONE; i++)
 		ASSERT_EQ(0, arm_at(self->fd, i,

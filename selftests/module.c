@@ -3,8 +3,8 @@
  * The module's life: it can't be unloaded while a wheel is open, and can be
  * when none is.  Run last: the device goes away and comes back.
  *
- * The module to load again is what the first argument or TWHEEL_KO names, else
- * where a test's initramfs has it.
+ * The module to load again is that of the first argument or of TWHEEL_KO; without
+ * them, that of a test's initramfs.
  *
  * Bed: plain, storm, short
  */

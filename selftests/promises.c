@@ -543,8 +543,8 @@ TEST_F(wheel, promise_5_what_was_pushed_back_costs_one_look)
 /* 6. Flat */
 
 /*
- * What was handled is not waited for again: no interrupt without a reason.
- * Seen in glommio PR 44, libevent #958, HAProxy 77015ab.
+ * The wheel does not wake up again for a timer that it has handled.  Other wheels did:
+ * glommio PR 44, libevent #958, HAProxy 77015ab.
  */
 TEST_F(wheel, promise_5_handled_timers_cost_no_more_interrupts)
 {
@@ -611,9 +611,9 @@ TEST_F(wheel, promise_6_flat)
 	ASSERT_LT(0, few);
 	ASSERT_LT(0, many);
 	/*
-	 * Instructions are counted by the benchmark; time has caches in it,
-	 * and a guest's noise.  This finds what grows with the number: a walk
-	 * over 200 times as many, or a lookup in a structure rebuilt.
+	 * The benchmark counts instructions; time depends on caches and on the
+	 * guest's load.  This test finds a cost that grows with the number of
+	 * timers: a walk over 200 times more, or a structure that is rebuilt.
 	 */
 	EXPECT_GT(10 * few, many);
 }

@@ -53,7 +53,7 @@ TEST_F(race, stores_that_race_are_never_early_lost_or_stale)
 	       r->fates[TAKEN_BACK], r->fates[UNKNOWN]);
 }
 
-/* How late the victim's timers get, at the worst, beside another process. */
+/* The largest lateness of the victim's timers next to another process. */
 static __u64 worst_beside(void (*hostile)(struct shared *), struct shared *s, int victim)
 {
 	struct lateness late;

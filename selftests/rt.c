@@ -94,7 +94,7 @@ TEST_F(rt, a_preempted_lock_holder_holds_up_no_other_program)
 
 	if (self->reason)
 		SKIP(return, "%s", self->reason);
-	/* What is due is found here, and its holder is there. */
+	/* Due timers are found on this processor; the lock holder runs on the other one. */
 	ASSERT_EQ(0, pin(0));
 	fd = wheel_open(O_NONBLOCK);
 	ASSERT_LE(0, fd);

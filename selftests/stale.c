@@ -75,7 +75,7 @@ TEST_F(stale, a_read_that_may_not_wait_passes_a_bounded_number)
 	sigset_t storm;
 	__u64 left;
 
-	/* A call that is interrupted would begin anew, with as many steps. */
+	/* An interrupted call would start again, with all its steps. */
 	sigemptyset(&storm);
 	sigaddset(&storm, STORM_SIGNAL);
 	ASSERT_EQ(0, pthread_sigmask(SIG_BLOCK, &storm, NULL));

@@ -226,7 +226,7 @@ static __u32 most_ahead(__u32 again)
 	return 2 * (again + 8 * BATCH);
 }
 
-/* A timer of PERIOD comes @periods times beside @again others. */
+/* A timer of PERIOD comes @periods times next to @again others. */
 static void keep_period(struct __test_metadata *_metadata, struct taker *t, __u32 again,
 			int periods)
 {

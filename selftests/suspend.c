@@ -20,9 +20,9 @@
 #define WAKEALARM	"/sys/class/rtc/rtc0/wakealarm"
 #define MEM_SLEEP	"/sys/power/mem_sleep"
 
-/* What the real-time clock is told; it counts whole seconds. */
+/* For the alarm of the real-time clock, which counts whole seconds. */
 #define ASLEEP_S	4
-/* It is asleep for at least so long, even if the machine is slow to bed. */
+/* The machine sleeps at least this long, even if it is slow to suspend. */
 #define ASLEEP_LEAST	(2 * SEC)
 
 /* Comes while it sleeps, with any clock but the monotonic one; not before. */

@@ -243,7 +243,7 @@ FIXTURE_TEARDOWN(passed)
 	close(self->ends[1]);
 }
 
-/* The wheel's clock is the caller's, and so much. */
+/* How far the wheel's clock is ahead of the caller's. */
 static __s64 offset_of(int fd, clockid_t clock)
 {
 	__u64 before = clock_ns(clock), after;

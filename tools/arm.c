@@ -36,26 +36,26 @@ struct arm {
 enum { KEY_TIMES = 256, KEY_CLOCK, KEY_TICK, KEY_CAPACITY, KEY_JSON };
 
 static const struct argp_option argp_options[] = {
-	{ "id", 'i', "N", 0, "of the first timer, then N+1...; else the kernel chooses", 0 },
-	{ "every", 'e', "DURATION", 0, "expire again each DURATION after the first time", 0 },
+	{ "id", 'i', "N", 0, "id of the first timer, then N+1...; by default the kernel chooses", 0 },
+	{ "every", 'e', "DURATION", 0, "after the first expiry, expire every DURATION", 0 },
 	{ "times", KEY_TIMES, "N", 0, "with --every: expire N times, not for ever", 0 },
-	{ "slack", 's', "DURATION", 0, "may be this much late, to share a wake-up", 0 },
-	{ "cookie", 'c', "N", 0, "number that the events hand back", 0 },
+	{ "slack", 's', "DURATION", 0, "a timer may be this late, to share a wake-up", 0 },
+	{ "cookie", 'c', "N", 0, "number that each event returns", 0 },
 	{ "clock", KEY_CLOCK, "NAME", 0, "monotonic (default), boottime or realtime", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
-	{ "capacity", KEY_CAPACITY, "N", 0, "how many ids the wheel has (65536)", 0 },
+	{ "capacity", KEY_CAPACITY, "N", 0, "number of ids of the wheel (65536)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }
 };
 
 static const char doc[] =
-	"Arm a timer for each DURATION, print each event as it comes, and end when no other will come."
+	"Arm a timer for each DURATION, print each event as it comes, and end when no more will come."
 	"\v"
 	"A DURATION is written 250ms, 1h30m, 1.5s, 2d, 100us; 0 is due at once.  The timers "
 	"live as long as this command does: look at them with `twheel list --pid PID'.\n"
 	"\n"
-	"AFTER is when a timer was found due, from when it was armed; LATE, how long after "
-	"its deadline its event was here to be printed.\n"
+	"AFTER is the time from arming a timer until the kernel found it due; LATE, the time "
+	"from its deadline until this command had the event.\n"
 	"\n"
 	"Example: three events, the first after half a second\n"
 	"  twheel arm --every 100ms --times 3 500ms";
@@ -84,7 +84,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'e':
 		arm->every = option_duration("--every", arg);
 		if (!arm->every)
-			usage_error("--every 0: a period must be longer than that, as in 1s");
+			usage_error("--every 0: give a longer period, as in --every 1s");
 		return 0;
 	case KEY_TIMES:
 		arm->times = option_number("--times", arg, 1, TWHEEL_MAX_COUNT);
@@ -119,7 +119,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		usage_error("say when: twheel arm 250ms 1h30m");
 	case ARGP_KEY_END:
 		if (arm->times && !arm->every)
-			usage_error("--times needs --every: how long from one time to the next");
+			usage_error("--times needs --every: give the period, as in --every 1s");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

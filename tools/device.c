@@ -57,7 +57,7 @@ int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr)
 	};
 	int err;
 
-	/* The cursor has moved on to where a signal has ended the search. */
+	/* After a signal the search continues at the cursor. */
 	do
 		err = call(wheel, TWHEEL_IOC_LIST, &list);
 	while (err == -EINTR);
@@ -114,9 +114,9 @@ const char *wheel_explain(int err)
 	switch (-err) {
 	case ENODEV:
 	case ENXIO:
-		return "no " WHEEL_PATH ": twheel doctor tells why";
+		return "no " WHEEL_PATH ": twheel doctor says why";
 	case EACCES:
-		return "not permitted to open " WHEEL_PATH ": twheel doctor tells who may";
+		return "not permitted to open " WHEEL_PATH ": twheel doctor says who may";
 	case ENOTTY:
 		return "not a wheel, or its module is older than this program";
 	case EFAULT:
@@ -126,7 +126,7 @@ const char *wheel_explain(int err)
 	case EPROTO:
 		return "module and program differ in their ABI: see twheel doctor";
 	case EINVAL:
-		return "the kernel finds no meaning in this request: see --help";
+		return "the kernel refused this request as invalid: see --help";
 	case EOPNOTSUPP:
 		return "this kernel's twheel does not have that flag or clock";
 	case ERANGE:
@@ -134,9 +134,9 @@ const char *wheel_explain(int err)
 	case EOVERFLOW:
 		return "too many entries in one call: give fewer";
 	case EPERM:
-		return "a tick below 100us or a shape of one's own needs CAP_SYS_RESOURCE: be root";
+		return "a tick below 100us, or another shape than the default, needs CAP_SYS_RESOURCE: be root";
 	case EBUSY:
-		return "the wheel is in use already: set it up before the first timer";
+		return "the wheel is in use already: it can be set up only before the first timer";
 	case EEXIST:
 		return "the timer is armed already";
 	case ENOENT:
@@ -146,9 +146,9 @@ const char *wheel_explain(int err)
 	case ENOSPC:
 		return "every id of the wheel is in use: give it more --capacity";
 	case EDQUOT:
-		return "your user has no more wheels or timers: see twheel doctor";
+		return "your user has reached its limit on wheels or timers: see twheel doctor";
 	case ENOMEM:
-		return "no memory, or the cgroup is at its limit";
+		return "out of memory, or over the cgroup's limit: free some, or raise the limit";
 	case EINTR:
 		return "interrupted by a signal";
 	case EMFILE:

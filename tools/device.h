@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * /dev/twheel: the only place where the command makes its system calls.  The demo
- * has libtwheel, and takes from here what that does not do: counters, and sentences
- * for errors.
+ * uses libtwheel, and from here only what that lacks: counters, and sentences for
+ * errors.
  *
  * A call returns 0 (or a count) or a negative errno, for wheel_explain().
  */
@@ -23,14 +23,14 @@ int wheel_setup(int wheel, struct twheel_setup *setup);
 int wheel_get_setup(int wheel, struct twheel_setup *setup);
 int wheel_stats(int wheel, struct twheel_stats *stats);
 
-/* From list->cursor on, at most @nr timers; returns how many, 0 at the end. */
+/* At most @nr timers from @cursor on; returns how many, 0 at the end. */
 int wheel_list(int wheel, __u32 *cursor, struct twheel_timer *timers, __u32 nr);
 
-/* About the timer that is named there. */
+/* Get the state of timer->id. */
 int wheel_get(int wheel, struct twheel_timer *timer);
 
 /*
- * Carry out all of @ops, in as many calls as it takes.  Returns 0 or what
+ * Carry out all of @ops, in as few calls as possible.  Returns 0 or the error that
  * stopped it; @done counts the operations whose result was written.
  */
 int wheel_submit(int wheel, struct twheel_op *ops, size_t nr, size_t *done);
@@ -43,7 +43,7 @@ bool wheel_is(int fd);
 
 /* The plain sentence for a negative errno of the calls above. */
 const char *wheel_explain(int err);
-/* The same of wheel_open(), where EPERM is about a cgroup and not about what is asked for. */
+/* The same for wheel_open(), where EPERM comes from a cgroup and not from the request. */
 const char *wheel_explain_open(int err);
 
 #endif

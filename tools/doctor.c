@@ -18,11 +18,11 @@ static const struct argp_option argp_options[] = {
 };
 
 static const char doc[] =
-	"Tell why twheel does not work on this machine, and what to type."
+	"Find out why twheel does not work on this machine, and what to type."
 	"\v"
-	"It looks at one thing after the other and changes nothing; that a timer comes it "
-	"tries with wheels of its own.  It needs no root, and says what only root can see.  "
-	"What to type stands below what is wrong; begin with the first:\n"
+	"It makes one check after the other and changes nothing; to test a timer it opens "
+	"wheels of its own.  It does not need root, and says what only root can see.  The "
+	"command to type stands below each problem; begin with the first:\n"
 	"\n"
 	"  twheel doctor\n"
 	"  kernel      ok       6.1.0-56-amd64\n"
@@ -32,7 +32,7 @@ static const char doc[] =
 	"                       sudo modprobe twheel\n"
 	"  library     ok       0.9.0, /usr/local/lib/libtwheel.so.0\n"
 	"\n"
-	"Exit status: 0 no problem was found, 1 there is one, 2 the command line was wrong.";
+	"Exit status: 0 no problem was found, 1 a problem was, 2 the command line was wrong.";
 
 static const struct check {
 	const char *name;

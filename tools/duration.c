@@ -87,7 +87,7 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 /*
  * digits / 10^len of the unit.  With the common divisor taken out first
- * nothing overflows, and what is left tells whether it is a whole number of ns.
+ * nothing overflows, and the remainder shows whether it is a whole number of ns.
  */
 static const char *fraction_to_ns(const struct number *n, uint64_t unit, uint64_t *ns)
 {

@@ -9,7 +9,7 @@
 #define NSEC_PER_MSEC	1000000ULL
 #define NSEC_PER_SEC	1000000000ULL
 
-/* What a relative time may be: below 2^63 ns, about 292 years. */
+/* The limit of a relative time: below 2^63 ns, about 292 years. */
 #define DURATION_MAX	((uint64_t)INT64_MAX)
 
 /* Room for every text that the functions below write. */

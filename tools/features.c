@@ -118,8 +118,8 @@ int verb_features(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse,
-		.doc = "Tell what this kernel's twheel can do and what its limits are."
-		       "\vExample: for a program to read\n"
+		.doc = "Print what this kernel's twheel can do, and its limits."
+		       "\vExample: for another program\n"
 		       "  twheel features --json",
 	};
 	struct twheel_features features;

@@ -45,7 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!get->given)
-			usage_error("say which: the ID of a timer");
+			usage_error("say which timer: give its ID");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -84,8 +84,8 @@ int verb_get(int argc, char **argv)
 	static const struct argp_child children[] = { { .argp = &target_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children, .args_doc = "ID",
-		.doc = "Tell all about one timer of a wheel."
-		       "\vWithout --pid or --fd: of the only wheel that is open.\n"
+		.doc = "Print everything about one timer of a wheel."
+		       "\vWithout --pid or --fd there must be exactly one open wheel.\n"
 		       "\n"
 		       "Example: timer 0 of process 1234\n"
 		       "  twheel get --pid 1234 0",

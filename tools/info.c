@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a wheel's fdinfo tells: keys that start with "twheel-". */
+/* A wheel's fdinfo: keys that start with "twheel-". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a wheel's fdinfo tells, which takes fewer rights than to reach the wheel itself. */
+/* A wheel's fdinfo.  To read it takes fewer rights than to open the wheel itself. */
 #ifndef TWHEEL_INFO_H
 #define TWHEEL_INFO_H
 
@@ -10,8 +10,8 @@
 #include <linux/twheel.h>
 
 /**
- * struct info - a wheel, as far as fdinfo tells of it
- * @number: of the wheel, whichever file descriptor leads to it; 0: the module is too old for that
+ * struct info - a wheel, as far as fdinfo describes it
+ * @number: of the wheel, the same for all its file descriptors; 0: the module is too old
  * @setup: its shape and its time; not words and clock_offset
  * @stats: its counters
  */
@@ -21,7 +21,7 @@ struct info {
 	struct twheel_stats stats;
 };
 
-/* False if this is not a wheel (any more), or may not be looked at. */
+/* Returns false if this is not a wheel (any more), or may not be inspected. */
 bool info_read(pid_t pid, int fd, struct info *info);
 
 #endif

@@ -71,11 +71,11 @@ enum {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "state", KEY_STATE, "STATE", 0, "only those that are pending, or expired", 0 },
-	{ "id", KEY_ID, "A[-B]", 0, "only ids from A to B", 0 },
-	{ "within", KEY_WITHIN, "DURATION", 0, "only those that are due within DURATION", 0 },
-	{ "periodic", KEY_PERIODIC, NULL, 0, "only those with an interval", 0 },
-	{ "sort", KEY_SORT, "KEY", 0, "by id (default), remaining, cookie or overruns", 0 },
+	{ "state", KEY_STATE, "STATE", 0, "only pending timers, or only expired ones", 0 },
+	{ "id", KEY_ID, "A[-B]", 0, "only the timer A, or those from A to B", 0 },
+	{ "within", KEY_WITHIN, "DURATION", 0, "only timers that are due within DURATION", 0 },
+	{ "periodic", KEY_PERIODIC, NULL, 0, "only timers with an interval", 0 },
+	{ "sort", KEY_SORT, "KEY", 0, "sort by id (default), remaining, cookie or overruns", 0 },
 	{ "reverse", KEY_REVERSE, NULL, 0, "the largest first", 0 },
 	{ "limit", KEY_LIMIT, "N", 0, "no more than N", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
@@ -283,8 +283,8 @@ int verb_list(int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "List the armed timers of a wheel, pending and expired, by id."
-		       "\vWithout --pid or --fd: of the only wheel that is open.  With --sort and "
-		       "--limit all are looked at, and the first N printed.\n"
+		       "\vWithout --pid or --fd there must be exactly one open wheel.  --sort comes "
+		       "before --limit: all timers are sorted, and the first N printed.\n"
 		       "\n"
 		       "Example: the ten timers of process 1234 that are due next\n"
 		       "  twheel list --pid 1234 --state pending --sort remaining --limit 10",

@@ -14,7 +14,7 @@
 #include "output.h"
 
 /*
- * argp says what is wrong in two lines, and with ARGP_NO_ERRS in none, but then
+ * argp reports an error in two lines, or with ARGP_NO_ERRS not at all, but then
  * has no --help either.  So the options that every command has are ours, in a
  * root above the command's own argp.
  */
@@ -49,11 +49,11 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!root->takes_arguments)
-			usage_error("%s: takes no arguments but options: see %s --help", arg,
+			usage_error("%s: takes no arguments, only options: see %s --help", arg,
 				    state->name);
 		return ARGP_ERR_UNKNOWN;
 	case ARGP_KEY_ERROR:
-		/* Among short options argp is not behind the word that has the wrong one yet. */
+		/* Among short options argp has not yet moved past the word with the wrong one. */
 		root->wrong = state->argv[state->next - 1];
 		if (*root->wrong != '-' && state->next < state->argc)
 			root->wrong = state->argv[state->next];
@@ -99,7 +99,7 @@ uint64_t option_number(const char *option, const char *text, uint64_t min, uint6
 	char *end;
 
 	errno = 0;
-	/* Not base 0: 010 is ten to whoever writes it. */
+	/* Not base 0: 010 means ten to a user. */
 	value = strtoull(text, &end, text[0] == '0' && text[1] == 'x' ? 16 : 10);
 	if (*text < '0' || *text > '9' || *end || errno || value < min || value > max)
 		usage_error("%s %s: give a number from %llu to %llu", option, text,

@@ -16,26 +16,26 @@
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void usage_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* To be called first: the program fails if it ends with something that was not written. */
+/* Call this first: the program then fails if its output could not be written. */
 void output_begin(void);
 
-/* The same at once, for who goes on and on. */
+/* Check that now; for a command that runs on and on. */
 void output_check(void);
 
-/* There is much to print and nobody waits for a line: write it by the buffer. */
+/* Buffer the output: there is much of it, and no line is urgent. */
 void output_bulk(void);
 
 /* What fail() and usage_error() start with: "twheel arm", for example. */
 void output_name(const char *name);
 
-/* A terminal that can do more than print line after line. */
+/* Is it a terminal with control sequences? */
 bool is_terminal(FILE *file);
 
-/* For such a terminal, unless NO_COLOR is set; otherwise "". */
+/* The sequence for a colour on such a terminal; "" elsewhere, or if NO_COLOR is set. */
 enum colour { PLAIN, BOLD, DIM, RED, GREEN };
 const char *colour(FILE *file, enum colour colour);
 
-/* A line of a table of two columns, with a note behind it unless that is "". */
+/* A row of a table of two columns, followed by a note unless that is "". */
 void output_row(const char *what, const char *value, const char *note);
 
 #define NUMBER_LEN	32
@@ -49,7 +49,7 @@ char *ratio(char *buf, uint64_t a, uint64_t b);
 
 /* An empty object. */
 struct json_object *json_new(void);
-/* Numbers of the JSON are exact and in the units that their names tell. */
+/* Numbers in JSON are exact, in the units of their names. */
 void json_number(struct json_object *object, const char *key, uint64_t value);
 void json_text(struct json_object *object, const char *key, const char *value);
 /* Print @object as one line of JSON and free it; json_line() writes it at once. */

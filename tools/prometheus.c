@@ -3,9 +3,9 @@
  * All wheels that may be seen, in the text format of Prometheus, for the textfile
  * collector of node_exporter.
  *
- * A time series for each wheel would be one for each open(), without end.  So what is told
- * are sums over the wheels of all processes of a name.  A process can name itself as it
- * likes: behind the first names, what is left is one sum.
+ * A time series for each wheel would be one for each open(), without bound.  So the metrics
+ * are sums over the wheels of all processes of a name.  A process can choose its name, so
+ * after the first names all others share one sum.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -49,15 +49,15 @@ static const struct metric {
 	const char *help;
 	size_t offset;
 } counts[] = {
-	{ "pending_timers", "gauge", "Timers that are armed and not yet due.", AT(pending) },
-	{ "expired_timers", "gauge", "Timers that are due and whose events were not taken yet.",
+	{ "pending_timers", "gauge", "Timers that are armed and not due yet.", AT(pending) },
+	{ "expired_timers", "gauge", "Timers that are due and whose events are not read yet.",
 	  AT(expired) },
 	{ "memory_bytes", "gauge", "Kernel memory that the wheels hold.", AT(memory) },
 	{ "arms_total", "counter", "Timers armed and moved.", AT(arms) },
 	{ "cancels_total", "counter", "Timers cancelled.", AT(cancels) },
 	{ "fired_total", "counter", "Timers found due.", AT(fired) },
 	{ "delivered_total", "counter", "Events that were read.", AT(delivered) },
-	{ "overruns_total", "counter", "Periods that came due while an event waited to be taken.",
+	{ "overruns_total", "counter", "Periods that passed while an event waited to be read.",
 	  AT(overruns) },
 	{ "interrupts_total", "counter", "Turns of a wheel in softirq.", AT(interrupts) },
 };
@@ -156,8 +156,8 @@ static void print_duration(FILE *file, const char *name, const struct group *gro
 }
 
 /*
- * A bucket is told by the largest value in it, which is 1 ns less than the end of its class.  The
- * sum of all values nobody knows: without one, node_exporter would tell that it is 0.
+ * The label of a bucket is the largest value in it, which is 1 ns less than the end of its class.
+ * The sum of all values is not known: if it were missing, node_exporter would export 0.
  */
 static void print_histogram(FILE *file, const struct group *group)
 {
@@ -188,7 +188,7 @@ static void print_wheels(FILE *file, const struct groups *groups)
 	for (i = 0; i < groups->nr; i++)
 		print_number(file, "wheels", &groups->group[i], groups->group[i].wheels);
 	print_head(file, "next_due_seconds", "gauge",
-		   "How long it is until a timer may be due; if one is armed.");
+		   "Time until the soonest timer may be due, if one is armed.");
 	for (i = 0; i < groups->nr; i++) {
 		if (groups->group[i].armed)
 			print_duration(file, "next_due_seconds", &groups->group[i],
@@ -213,12 +213,12 @@ static void print_lateness(FILE *file, const struct groups *groups)
 	size_t i;
 
 	print_head(file, "max_late_seconds", "gauge",
-		   "The latest that an event was found after its deadline.");
+		   "Longest time from a deadline until the kernel found the timer due.");
 	for (i = 0; i < groups->nr; i++)
 		print_duration(file, "max_late_seconds", &groups->group[i],
 			       groups->group[i].sum.max_late);
 	print_head(file, "late_seconds", "histogram",
-		   "Events delivered, by how long after their deadlines they were found.");
+		   "Events read, by the time from their deadlines until the kernel found the timers due.");
 	for (i = 0; i < groups->nr; i++)
 		print_histogram(file, &groups->group[i]);
 }
@@ -226,7 +226,7 @@ static void print_lateness(FILE *file, const struct groups *groups)
 static void print_all(FILE *file, const struct groups *groups, size_t denied)
 {
 	print_head(file, "unseen_processes", "gauge",
-		   "Processes that could not be looked into: run this as root.");
+		   "Processes that could not be inspected: run this as root.");
 	fprintf(file, "twheel_unseen_processes %zu\n", denied);
 	print_wheels(file, groups);
 	print_counts(file, groups);

@@ -4,8 +4,8 @@
 #define TWHEEL_PROMETHEUS_H
 
 /*
- * Write it to standard output, or to a file @path, which is replaced when all is
- * written.  Exits with one line if it can't be.
+ * Write them to standard output, or to the file @path, which is replaced as a whole.
+ * Exits with one line if that fails.
  */
 void prometheus(const char *path);
 

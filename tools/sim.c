@@ -12,7 +12,7 @@
 #include "verbs.h"
 
 #define CAPACITY	65536
-/* More timers than that take minutes where each arm, or each tick, looks at all of them. */
+/* With more timers, a system whose arm or tick looks at all timers takes minutes. */
 #define FEW_TIMERS	20000
 
 /**
@@ -51,17 +51,17 @@ enum {
 
 static const struct argp_option argp_options[] = {
 	{ "as", KEY_AS, "SYSTEM", 0, "twheel (default), or one of those below", 0 },
-	{ "compare", KEY_COMPARE, NULL, 0, "one table of all systems", 0 },
-	{ "trace", KEY_TRACE, NULL, 0, "each placement, move and wake-up, too", 0 },
-	{ "tick", KEY_TICK, "DURATION", 0, "resolution, 1ns to 1s, or as the system is known", 0 },
-	{ "slots", KEY_SLOTS, "N", 0, "slots of a level, or as the system is known", 0 },
-	{ "levels", KEY_LEVELS, "N", 0, "no more levels than N", 0 },
+	{ "compare", KEY_COMPARE, NULL, 0, "run all systems, and print a table", 0 },
+	{ "trace", KEY_TRACE, NULL, 0, "print each placement, move and wake-up as well", 0 },
+	{ "tick", KEY_TICK, "DURATION", 0, "resolution, 1ns to 1s (the system's own)", 0 },
+	{ "slots", KEY_SLOTS, "N", 0, "slots of a level (the system's own)", 0 },
+	{ "levels", KEY_LEVELS, "N", 0, "at most N levels", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
-	{ "start", KEY_START, "DURATION", 0, "what the clock tells at the beginning (0)", 0 },
-	{ "load", KEY_LOAD, "N", 0, "no script: N requests with timeouts, in a minute", 0 },
-	{ "extended", KEY_EXTENDED, "PERCENT", 0, "of these, pushed back after 500 ms (50)", 0 },
-	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "of these, cancelled after 1 s (80)", 0 },
-	{ "seed", KEY_SEED, "N", 0, "other random timeouts (1)", 0 },
+	{ "start", KEY_START, "DURATION", 0, "time of the clock at the beginning (0)", 0 },
+	{ "load", KEY_LOAD, "N", 0, "instead of a script: N requests with timeouts in a minute", 0 },
+	{ "extended", KEY_EXTENDED, "PERCENT", 0, "share of these pushed back after 500 ms (50)", 0 },
+	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "share of these cancelled after 1 s (80)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "seed of the random timeouts (1)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }
 };
@@ -71,7 +71,7 @@ static const struct sim_system *parse_system(const char *name)
 	const struct sim_system *system = sim_system_named(name);
 
 	if (!system)
-		usage_error("--as %s: no such system: use one that twheel sim --help tells", name);
+		usage_error("--as %s: no such system: twheel sim --help lists them", name);
 	return system;
 }
 
@@ -158,7 +158,7 @@ static const char *at_line(const struct job *job, const struct op *op)
 	return text;
 }
 
-/* Say what became of an operation; ends the program if nothing that follows makes sense. */
+/* Report the result of an operation; exit if the rest of the script makes no sense. */
 static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_result result)
 {
 	switch (result) {
@@ -173,10 +173,10 @@ static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_
 			show_refused(&job->show, s, op);
 		return;
 	case SIM_BAD_ID:
-		fail("%s: %s %u: ids are below %u: give more --capacity", at_line(job, op),
+		fail("%s: %s %u: ids are below %u: raise --capacity", at_line(job, op),
 		     op_name(op->kind), op->id, sim_shape(s)->capacity);
 	case SIM_STOPPED:
-		fail("%s: %s: nothing goes on after stop: put it in front", at_line(job, op),
+		fail("%s: %s: no operation may follow stop: put stop last", at_line(job, op),
 		     op_name(op->kind));
 	case SIM_ENDLESS:
 		fail("%s: run: a timer repeats for ever: say how long, as in run 1s, or cancel it",
@@ -268,7 +268,7 @@ static void do_all(struct job *job, struct sim *s)
 
 static struct sim *create(struct job *job, const struct sim_system *system)
 {
-	/* Without anybody to tell there is less to do. */
+	/* Without an observer there is less to do. */
 	const bool tells = !job->compare && (!job->made_up || job->show.trace);
 	const struct sim_observer observer = { tells ? show_event : NULL, &job->show };
 	enum sim_result result;
@@ -282,7 +282,7 @@ static struct sim *create(struct job *job, const struct sim_system *system)
 	return s;
 }
 
-/* Is it one that would take too long for so many timers? */
+/* Would the system take too long for this many timers? */
 static bool is_left_out(const struct job *job, const struct sim_system *system)
 {
 	return job->made_up && job->load.timers > FEW_TIMERS &&
@@ -319,12 +319,12 @@ static void compare(struct job *job)
 	if (job->show.json)
 		return;
 	puts("passed: looked at on the way to others, or too early; empty: wake-ups in which "
-	     "nothing has expired\nor moved; B/TIMER: bytes kept of a timer, without what slots take");
+	     "nothing has expired\nor moved; B/TIMER: bytes of a timer, without those of slots");
 	for (i = 0; i < nr; i++)
 		printf("note: %s\n", notes[i]);
 }
 
-/* The systems say themselves what they are. */
+/* Each system describes itself. */
 static void write_help(char *text, size_t size)
 {
 	const struct sim_system * const *system;
@@ -332,8 +332,8 @@ static void write_help(char *text, size_t size)
 
 	if (!file)
 		fail("out of memory");
-	fputs("Carry out a script of operations on a wheel in simulated time, in this process, or "
-	      "on other systems that keep timers."
+	fputs("Run a script of operations in simulated time, in this process, on a wheel or on "
+	      "another system that keeps timers."
 	      "\vSystems:\n", file);
 	for (system = sim_systems; *system; system++)
 		fprintf(file, "  %-12s  %s\n", sim_system_name(*system),
@@ -343,13 +343,13 @@ static void write_help(char *text, size_t size)
 	      "  arm ID DURATION [every DURATION [times N]]\n"
 	      "  extend ID DURATION     from now; +DURATION: from its deadline\n"
 	      "  cancel ID\n"
-	      "  at DURATION            let time pass until the clock tells this\n"
-	      "  run DURATION           let so much time pass\n"
-	      "  run                    until no timer is armed\n"
+	      "  at DURATION            let time pass until the clock shows this\n"
+	      "  run DURATION           let this much time pass\n"
+	      "  run                    let time pass until no timer is armed\n"
 	      "  where ID               level, slot, position, moves so far\n"
-	      "  stop                   tell which timers are left, and end\n"
+	      "  stop                   end, and print which timers are left\n"
 	      "\n"
-	      "Example: where Kafka's wheels have a timer of 450 ms, and how it comes down\n"
+	      "Example: where Kafka's wheels keep a timer of 450 ms, and how it comes down\n"
 	      "  printf 'arm 1 450ms\\nrun\\n' | twheel sim --as hierarchical --trace", file);
 	fclose(file);
 }
@@ -369,9 +369,9 @@ int verb_sim(int argc, char **argv)
 	write_help(help, sizeof(help));
 	options_parse(&argp, argc, argv, 0, &job);
 	if (job.made_up && job.file)
-		usage_error("--load: it makes the operations up: give no script with it");
+		usage_error("--load makes up the operations: give no script with it");
 	if (job.compare && job.show.trace)
-		usage_error("--compare: it prints a table: give no --trace with it");
+		usage_error("--compare prints only a table: give no --trace with it");
 	if (job.made_up && job.shape.capacity < job.load.timers)
 		job.shape.capacity = job.load.timers;
 	if (!job.made_up)

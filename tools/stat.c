@@ -26,10 +26,10 @@ struct stat_options {
 enum { KEY_JSON = 256, KEY_PROMETHEUS };
 
 static const struct argp_option argp_options[] = {
-	{ "json", KEY_JSON, NULL, 0, "print JSON, for several wheels JSON Lines", 0 },
+	{ "json", KEY_JSON, NULL, 0, "print JSON; for several wheels, JSON Lines", 0 },
 	{ "prometheus", KEY_PROMETHEUS, NULL, 0,
-	  "print sums over all wheels, by command, as Prometheus reads them", 0 },
-	{ "output", 'o', "FILE", 0, "with --prometheus: write FILE, and replace it at once", 0 },
+	  "print sums over all wheels, for each command, for Prometheus", 0 },
+	{ "output", 'o', "FILE", 0, "with --prometheus: write to FILE, which is replaced as a whole", 0 },
 	{ 0 }
 };
 
@@ -40,7 +40,7 @@ static void check(const struct stat_options *options)
 	if (options->prometheus && options->json)
 		usage_error("--prometheus and --json are two formats: give one of them");
 	if (options->prometheus && target_is_given(&options->target))
-		usage_error("--prometheus is about all wheels: leave --pid and --fd out");
+		usage_error("--prometheus covers all wheels: leave --pid and --fd out");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -86,7 +86,7 @@ static const char *clock_name(const struct twheel_setup *setup)
 	}
 }
 
-/* What fdinfo does not tell, whoever reaches the wheel knows. */
+/* Not in fdinfo, so known only if the wheel was opened. */
 static void add_rest(struct json_object *shape, const struct twheel_setup *setup)
 {
 	json_object_object_add(shape, "words",
@@ -123,7 +123,7 @@ static void head(const char *text)
 	printf("%s%s%s\n", colour(stdout, BOLD), text, colour(stdout, PLAIN));
 }
 
-/* What the wheel's clock tells, which is not always what it tells here. */
+/* The time of the wheel's clock; in another time namespace it is not this program's. */
 static void print_time(const struct twheel_setup *setup)
 {
 	char text[DURATION_LEN], offset[DURATION_LEN], note[96] = "";
@@ -202,7 +202,7 @@ static int stat_one(const struct stat_options *options)
 	int fd = target_open_or_fail(&target), err;
 	struct info wheel;
 
-	/* The number is told nowhere else. */
+	/* Only fdinfo has the number. */
 	info_read(getpid(), fd, &wheel);
 	err = wheel_get_setup(fd, &wheel.setup);
 	if (!err)
@@ -255,7 +255,7 @@ static int stat_all(const struct stat_options *options)
 	if (nr && !options->json)
 		print_table_head();
 	for (i = 0; i < nr; i++) {
-		/* It may have been closed since: then there is nothing to tell. */
+		/* It may have been closed since. */
 		if (!info_read(targets[i].pid, targets[i].fd, &wheel))
 			continue;
 		if (options->json)
@@ -268,7 +268,7 @@ static int stat_all(const struct stat_options *options)
 		return 0;
 	printf("%s%zu %s open", colour(stdout, DIM), nr, nr == 1 ? "wheel" : "wheels");
 	if (denied)
-		printf("; %zu processes could not be looked into: be root to see them all", denied);
+		printf("; %zu processes could not be inspected: be root to see all wheels", denied);
 	printf("%s\n", colour(stdout, PLAIN));
 	return 0;
 }
@@ -278,10 +278,10 @@ int verb_stat(int argc, char **argv)
 	static const struct argp_child children[] = { { .argp = &target_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
-		.doc = "Tell all about a wheel; without --pid or --fd, which wheels are open."
-		       "\vFound late is from a deadline until the kernel found the timer due.  "
-		       "While 1,024 events wait, only read and poll look for others.  A wheel "
-		       "that several processes hold is told once.\n"
+		.doc = "Print everything about a wheel; without --pid or --fd, list the open wheels."
+		       "\v\"Found late\" is the time from a deadline until the kernel found the timer "
+		       "due.  While 1,024 events wait, only read and poll look for more due timers.  "
+		       "A wheel that several processes hold is listed once.\n"
 		       "\n"
 		       "Example: all about the wheel of process 1234\n"
 		       "  twheel stat --pid 1234",

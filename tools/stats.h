@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* struct twheel_stats, field by field with the words for it. */
+/* struct twheel_stats, field by field, with a name for each. */
 #ifndef TWHEEL_STATS_H
 #define TWHEEL_STATS_H
 
@@ -13,8 +13,8 @@
 /**
  * struct stats_field - a counter
  * @name: in JSON; in fdinfo with dashes
- * @words: for people; NULL: it is shown in another way than as a number
- * @value: what it is at
+ * @words: for people; NULL: it is not shown as a number
+ * @value: its value
  */
 struct stats_field {
 	const char *name;
@@ -22,10 +22,10 @@ struct stats_field {
 	uint64_t value;
 };
 
-/* Field @i, in the order in which they are shown; false behind the last one. */
+/* Field @i, in the order in which they are shown; false after the last one. */
 bool stats_field(const struct twheel_stats *stats, size_t i, struct stats_field *field);
 
-/* Set what a line of fdinfo tells; one that is not known is passed over. */
+/* Set the field of a line of fdinfo; an unknown key is ignored. */
 void stats_set(struct twheel_stats *stats, const char *key, const char *value);
 
 /* An object with all fields. */

@@ -2,9 +2,9 @@
 /*
  * The wheels of other processes.
  *
- * A wheel belongs to an open file.  Its fdinfo tells that it is one, and which, and
- * pidfd_getfd(2) lends us the file, for which the kernel wants the rights of a
- * debugger.
+ * A wheel belongs to an open file.  The file's fdinfo shows that it is a wheel, and which;
+ * pidfd_getfd(2) gets a descriptor of the file, for which the kernel requires the rights of
+ * a debugger.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -47,8 +47,8 @@ static bool is_wheel(struct target *target)
 	struct info info;
 
 	/*
-	 * The cheap test first: what has no path, as sockets, is none.  The path can be any, in
-	 * a container.  To look at the file itself could wait for ever, for a dead server.
+	 * The cheap test first: a file without a path, such as a socket, is no wheel.  In a container
+	 * the path can be any.  Opening the file itself could wait for ever for a dead server.
 	 */
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", target->pid, target->fd);
 	if (readlink(path, &first, 1) != 1 || first != '/')
@@ -76,7 +76,7 @@ static int compare_seen(const void *a, const void *b)
 	return (left->key > right->key) - (left->key < right->key);
 }
 
-/* A process can name itself as it likes, a terminal must not see that. */
+/* A process can choose its name, so escape sequences must not reach the terminal. */
 static void read_comm(pid_t pid, char *comm)
 {
 	char path[PROC_LEN];
@@ -104,7 +104,7 @@ bool target_is_manager(const struct target *target)
 	return target->pid == 1 || !strcmp(target->comm, "systemd");
 }
 
-/* Both lead to the same: told is who uses it, and not who merely keeps it. */
+/* Both hold the same wheel: report its user, not a manager that only keeps it. */
 static void choose(struct target *told, struct target *other)
 {
 	if (!target_is_manager(told))
@@ -119,7 +119,7 @@ static void no_memory(void)
 	fail("out of memory");
 }
 
-/* Where the target with that key is; if there is none yet, it is the next one. */
+/* The place of the target with that key; the next free one if there is none yet. */
 static size_t place_of(struct scan *scan, uint64_t key)
 {
 	struct seen *seen, **node;
@@ -219,7 +219,7 @@ struct target *target_scan(pid_t pid, size_t *nr, size_t *denied)
 		if (err == -ENOENT)
 			fail("no process %d", pid);
 		if (err == -EACCES)
-			fail("not permitted to look into process %d: be its user, or root", pid);
+			fail("not permitted to inspect process %d: be its user, or root", pid);
 		if (err)
 			fail("process %d: %s", pid, strerror(-err));
 	}
@@ -256,7 +256,7 @@ static struct target the_only_one(pid_t pid)
 	if (!nr && pid)
 		fail("process %d has no wheel open", pid);
 	if (!nr && denied)
-		fail("no wheel is open in the processes that you may look into: try as root");
+		fail("no wheel is open in the processes that you may inspect: try as root");
 	if (!nr)
 		fail("no wheel is open in any process");
 	if (nr > 1) {
@@ -313,8 +313,7 @@ int target_open_or_fail(const struct target *target)
 	switch (fd) {
 	case -EPERM:
 	case -EACCES:
-		fail("not permitted to reach into process %d: be root",
-		     target->pid);
+		fail("not permitted to inspect process %d: be root", target->pid);
 	case -ESRCH:
 		fail("no process %d", target->pid);
 	case -EBADF:
@@ -360,7 +359,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-	{ "pid", 'p', "PID[:FD]", 0, "the wheel of process PID, of its descriptor FD", 0 },
+	{ "pid", 'p', "PID[:FD]", 0, "the wheel of process PID; of several, that of descriptor FD", 0 },
 	{ "fd", 'f', "FD", 0, "a wheel that this command inherits as file descriptor FD", 0 },
 	{ 0 }
 };

@@ -58,14 +58,13 @@ int target_open_or_fail(const struct target *target);
 
 /*
  * Find the wheels of process @pid, or with 0 of all processes.  Each wheel is
- * told once, even if several file descriptors lead to it, and if it can be as
- * another process's than a manager's.  Returns an array
- * for free(), its length in @nr.  @denied counts processes that could not be
- * looked into.
+ * returned once, even if several file descriptors lead to it, as another
+ * process's rather than a manager's if possible.  Returns an array for free(),
+ * its length in @nr.  @denied counts processes that could not be inspected.
  */
 struct target *target_scan(pid_t pid, size_t *nr, size_t *denied);
 
-/* The same, but each process that has a wheel is told once, with one of its descriptors. */
+/* The same, but each process that has a wheel is returned once, with one of its descriptors. */
 struct target *target_holders(size_t *nr, size_t *denied);
 
 /* Is the process init, or systemd of a user?  They keep files for services. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What list and get tell of a timer. */
+/* How list and get show a timer. */
 #include <stdio.h>
 
 #include "output.h"

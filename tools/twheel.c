@@ -32,20 +32,20 @@ static const char doc[] =
 	"\v"
 	"Verbs:\n"
 	"  arm DURATION...  arm timers and print each event as it comes\n"
-	"  watch            rates of a wheel, interval by interval\n"
+	"  watch            what a wheel does, a line per interval\n"
 	"  list             the armed timers of a wheel\n"
-	"  get ID           all about one timer\n"
-	"  stat             the wheels that are open; with --pid all about one\n"
-	"  features         what this kernel's twheel can do\n"
+	"  get ID           everything about one timer\n"
+	"  stat             the open wheels; with --pid everything about one\n"
+	"  features         what this kernel's twheel can do, and its limits\n"
 	"  doctor           why twheel does not work here, and what to type\n"
-	"  sim              a script of operations in simulated time, also as other systems\n"
+	"  sim              run a script of operations in simulated time\n"
 	"  demo             an idle-timeout server under load, judged\n"
 	"\n"
-	"A wheel belongs to the open file of a process.  watch, list, get and stat look "
-	"at one from outside and never take its events.\n"
+	"A wheel belongs to an open file of a process.  watch, list, get and stat inspect "
+	"a wheel and never take its events.\n"
 	"\n"
-	"Each verb has --json, and `twheel VERB --help' tells its other options, with an "
-	"example.  Exit status: 0 done, 1 it failed, 2 the command line was wrong.";
+	"Each verb has --json; `twheel VERB --help' explains its other options, with an "
+	"example.  Exit status: 0 success, 1 failure, 2 the command line was wrong.";
 
 struct command {
 	const struct verb *verb;
@@ -97,7 +97,7 @@ int verb_demo(int argc, char **argv)
 		execv(path, argv);
 	}
 	execvp("twheel-demo", argv);
-	fail("twheel-demo: %s: it belongs beside this program", strerror(errno));
+	fail("twheel-demo: %s: install it in the folder of this program", strerror(errno));
 }
 
 int main(int argc, char **argv)

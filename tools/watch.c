@@ -2,9 +2,9 @@
 /*
  * twheel watch: what a wheel does, interval by interval.
  *
- * It asks for counters only and never reads, so it takes nobody's events.  The
- * wheel is borrowed for each look and given back at once: it is not kept alive
- * by being watched.
+ * It gets only counters and never reads, so it takes no events.  It duplicates the
+ * wheel's descriptor for each look and closes the copy at once, so watching does not
+ * keep the wheel alive.
  */
 #include <errno.h>
 #include <poll.h>
@@ -41,8 +41,8 @@ struct look {
 enum { KEY_JSON = 256 };
 
 static const struct argp_option argp_options[] = {
-	{ "interval", 'i', "DURATION", 0, "from one line to the next (1s)", 0 },
-	{ "count", 'n', "N", 0, "end after N lines; else when the wheel is closed", 0 },
+	{ "interval", 'i', "DURATION", 0, "time from one line to the next (1s)", 0 },
+	{ "count", 'n', "N", 0, "end after N lines; by default, when the wheel is closed", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }
 };
@@ -189,8 +189,8 @@ int verb_watch(int argc, char **argv)
 	static const struct argp_child children[] = { { .argp = &target_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
-		.doc = "Show what a wheel does, interval by interval, without taking its events."
-		       "\vWithout --pid or --fd: the only wheel that is open.\n"
+		.doc = "Print what a wheel does, a line per interval, without taking its events."
+		       "\vWithout --pid or --fd there must be exactly one open wheel.\n"
 		       "\n"
 		       "Example: two lines about the wheel of process 1234\n"
 		       "  twheel watch --pid 1234 --count 2",

@@ -333,7 +333,7 @@ class Simulation {
 			this.error = `line ${op.line}: ${op.kind} ${op.id}: ids are below ` +
 				     `${CAPACITY}`;
 		else if (result === STOPPED)
-			this.fail(op, "nothing goes on after stop: put it in front");
+			this.fail(op, "no operation may follow stop: put stop last");
 		else if (result === TOO_LONG)
 			this.fail(op, "there are too many wake-ups to wait for");
 		else if (result)

@@ -13,7 +13,7 @@
 
 #define KERNEL_CAPACITY_MAX	1024U
 
-/* ns of real time: so long an ioctl is held. */
+/* How long an ioctl is held, ns of real time. */
 #define KERNEL_HOLD		200000000L
 
 /**

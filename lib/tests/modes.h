@@ -55,9 +55,9 @@ struct twheel *boot_realtime(const struct mode *mode);
 /* Another handle of an open file. */
 struct twheel *open_again(const struct mode *mode, int fd);
 
-/* The next event is this one, and comes exactly then. */
+/* The next event is that of @id, and comes exactly at @deadline. */
 void expect(struct twheel *w, uint32_t id, uint64_t deadline);
-/* For so long there is none. */
+/* No event comes for @ns. */
 void expect_none(struct twheel *w, uint64_t ns);
 
 /* Of test-fallback.c: what only a wheel in the process has. */

@@ -389,7 +389,7 @@ static void adopted_again(const struct mode *mode)
 }
 
 /*
- * Any program of operations beside what must come of it.
+ * A program of random operations, compared with what must come of it.
  */
 struct wanted {
 	uint64_t	deadline;

@@ -34,17 +34,17 @@ enum {
 };
 
 static const struct argp_option argp_options[] = {
-	{ "connections", 'n', "N", 0, "how many (4000)", 0 },
-	{ "timeout", 't', "DURATION", 0, "idle timeout; all else scales with it (5s)", 0 },
-	{ "seed", KEY_SEED, "N", 0, "of the schedule (1)", 0 },
-	{ "quick", KEY_QUICK, NULL, 0, "500 connections, timeout 2s: takes 13 s", 0 },
+	{ "connections", 'n', "N", 0, "number of connections (4000)", 0 },
+	{ "timeout", 't', "DURATION", 0, "idle timeout; all other times scale with it (5s)", 0 },
+	{ "seed", KEY_SEED, "N", 0, "seed of the schedule (1)", 0 },
+	{ "quick", KEY_QUICK, NULL, 0, "500 connections, timeout 2s; takes 13 s", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
-	{ "bound", KEY_BOUND, "DURATION", 0, "a cut later than this is missed (2s)", 0 },
+	{ "bound", KEY_BOUND, "DURATION", 0, "a cut later than this counts as missed (2s)", 0 },
 	{ "no-words", KEY_NO_WORDS, NULL, 0,
-	  "only a run with a system call for each change", 0 },
+	  "only one run, with a system call for each change", 0 },
 	{ "fallback", KEY_FALLBACK, NULL, 0,
-	  "only a run with the wheel in the server's process, without /dev/twheel", 0 },
-	{ "record", KEY_RECORD, "FILE", 0, "write plan and observations, by connection", 0 },
+	  "only one run, with the wheel in the server's process", 0 },
+	{ "record", KEY_RECORD, "FILE", 0, "write the plan and the observations of each connection", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print the result as JSON, nothing else on stdout", 0 },
 	{ 0 }
 };
@@ -52,12 +52,12 @@ static const struct argp_option argp_options[] = {
 static const char doc[] =
 	"A TCP server whose idle timeouts live in /dev/twheel, under load."
 	"\v"
-	"The server pushes a connection's timer back on every message, with a store to memory "
-	"that it shares with the kernel.  A second and shorter run at the same pace does it "
-	"with system calls, and both are counted.\n\n"
-	"The judge goes by a schedule recorded beforehand and by the clocks of client and "
-	"server, not by what twheel says.  The exit status is 0 only if every connection that "
-	"fell silent was cut, none early and none missed.\n\n"
+	"On every message the server pushes the connection's timer back, with a store to "
+	"memory that it shares with the kernel.  A second, shorter run at the same pace does so "
+	"with system calls, and the calls of both runs are counted.\n\n"
+	"The demo judges the server by a schedule recorded beforehand and by the clocks of "
+	"client and server, not by what twheel reports.  The exit status is 0 only if every "
+	"connection that fell silent was cut, none early and none missed.\n\n"
 	"Example: a short one, on any machine\n"
 	"  twheel demo --fallback --connections 200 --timeout 500ms";
 
@@ -96,7 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		demo->run.fallback = true;
 		return 0;
 	case KEY_RECORD:
-		/* Now, not when there is something to lose. */
+		/* Open it now: a failure at the end would lose the run. */
 		demo->record = fopen(arg, "we");
 		if (!demo->record)
 			fail("--record %s: %s", arg, strerror(errno));
@@ -128,7 +128,7 @@ static void make_shorter(struct run *to, const struct run *from)
 
 	if (shorter > 2 * NSEC_PER_SEC)
 		shorter = 2 * NSEC_PER_SEC;
-	/* A slow machine is to keep up with it. */
+	/* A slow machine must keep up. */
 	if (shorter < 500 * NSEC_PER_MSEC)
 		shorter = 500 * NSEC_PER_MSEC;
 	if (shorter > timeout)
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	demo.run.progress_interval = NSEC_PER_SEC / (is_terminal(stdout) ? 5 : 1);
 
 	carry_out(&demo, &demo.run);
-	/* It differs only where there are words that the kernel sees. */
+	/* A run without words differs only if the first one shared words with the kernel. */
 	if (demo.run.words && !demo.run.fallback) {
 		without = &demo.without;
 		make_shorter(without, &demo.run);

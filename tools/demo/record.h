@@ -62,8 +62,8 @@ struct records {
 };
 
 /*
- * Write a line for each connection: its plan and what both ends noted, so that
- * anybody can be the judge.
+ * Write a line for each connection: its plan and what both ends noted, so that the
+ * verdict can be checked.
  */
 void records_write(FILE *file, const struct schedule *schedule,
 		   const struct records *records, uint64_t start);

@@ -10,11 +10,11 @@
 static const char *how(const struct run *run)
 {
 	if (run->fallback)
-		return "with a store to memory, as --fallback asks for";
+		return "with a store to memory, because of --fallback";
 	if (run->words)
 		return "with a store to memory that it shares with the kernel";
-	return run->no_words ? "with a system call, as --no-words asks for" :
-			       "with a system call, as there are no words here";
+	return run->no_words ? "with a system call, because of --no-words" :
+			       "with a system call, because there are no words here";
 }
 
 static void print_heading(const struct run *run)
@@ -97,7 +97,7 @@ static void zero_row(const char *what, uint64_t value, const char *note)
 	       number(text, value), colour(stdout, PLAIN), *note ? "   " : "", note);
 }
 
-/* Only worth a line if it is not 0. */
+/* Print a line only if it is not 0. */
 static void trouble_row(const char *what, uint64_t value, const char *note)
 {
 	if (value)
@@ -114,7 +114,7 @@ static void print_cuts(const struct run *run)
 	snprintf(note, sizeof(note), "of %s that fell silent", number(text, v->expected));
 	row("cut on time", v->on_time, note);
 	zero_row("cut early", v->early, "(must be 0)");
-	snprintf(note, sizeof(note), "(must be 0: cut more than %s late, never, or while talking)",
+	snprintf(note, sizeof(note), "(must be 0: cut more than %s late, or never, or while talking)",
 		 duration_short(bound, run->bound));
 	zero_row("missed", v->missed, note);
 	snprintf(note, sizeof(note), "(the client was up to %s behind its schedule)",
@@ -126,7 +126,7 @@ static void print_cuts(const struct run *run)
 	trouble_row("contradictions", v->contradictions, "(client and server do not agree)");
 	trouble_row("connections refused", totals->refused, "");
 	if (!totals->client_done)
-		printf("  the client did not come to its end\n");
+		printf("  the client did not finish\n");
 }
 
 static void print_lateness(const char *what, const struct lateness *late)
@@ -158,11 +158,11 @@ void report_table(const struct run *run)
 	print_cuts(run);
 	if (!run->brief) {
 		printf("\n%s%-36s %12s %10s %10s%s\n", colour(stdout, BOLD),
-		       "lateness, behind last message + timeout", "p50", "p99", "max",
+		       "lateness, after last message + timeout", "p50", "p99", "max",
 		       colour(stdout, PLAIN));
 		print_lateness("event taken by the server", &run->verdict.event);
 		print_lateness("connection closed", &run->verdict.close);
-		/* Of one in the process there are no counters. */
+		/* A wheel in the process has no counters. */
 		if (!run->fallback)
 			print_wheel(run);
 	}
@@ -205,7 +205,7 @@ static void print_change(const struct run * const *runs, int nr, enum change cha
 	putchar('\n');
 }
 
-/* Of calls, all in all. */
+/* All system calls for timers, per timer pushed back. */
 static char *per_push(char *buf, const struct run *run)
 {
 	uint64_t pushes = run->records.totals->timers[PUSHED_BACK].times;
@@ -239,7 +239,7 @@ void report_calls(const struct run *run, const struct run *without)
 	printf("\n%s  %-29s", colour(stdout, BOLD), "per timer pushed back");
 	for (i = 0; i < nr; i++)
 		printf(" %24s", per_push(text, runs[i]));
-	printf("%s\n  %-29s", colour(stdout, PLAIN), "beside them: epoll_wait, recv");
+	printf("%s\n  %-29s", colour(stdout, PLAIN), "in addition: epoll_wait, recv");
 	for (i = 0; i < nr; i++)
 		printf(" %24s", number(text, runs[i]->records.totals->socket_calls));
 	printf("\n\n");

@@ -19,7 +19,7 @@
 #include "output.h"
 #include "run.h"
 
-/* Files beside the connections: the wheel, epoll, the listener, stdio... */
+/* Files in addition to the connections: the wheel, epoll, the listener, stdio... */
 #define OTHER_FILES	32
 
 /* Each end has one file for each connection. */

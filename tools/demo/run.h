@@ -19,8 +19,8 @@ struct run {
 	uint64_t tick;
 	uint64_t bound;
 	bool fallback;		/* the wheel in this process, without the device */
-	bool no_words;		/* a system call for each change, also where there are words */
-	bool brief;		/* not much is to be told of it */
+	bool no_words;		/* a system call for each change, even where there are words */
+	bool brief;		/* print only a short report */
 	void (*progress)(const struct progress *progress);
 	uint64_t progress_interval;
 	/* Known once it is prepared: */

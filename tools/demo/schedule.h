@@ -17,7 +17,7 @@ struct plan {
 	uint64_t last;
 	/* How many messages, the first one at once after it opens. */
 	uint32_t messages;
-	/* Says nothing after its last message; else it is closed by the client. */
+	/* It says nothing after its last message; otherwise the client closes it. */
 	bool silent;
 };
 

@@ -8,11 +8,11 @@
  *
  *	epoll_wait -> receive, accept -> take events -> flush
  *
- * The order matters.  Events come after messages: one that is taken is not of a
- * timer that was pushed back before, so a connection that just spoke can't be cut
- * by an event that was under way.  And flush comes last: it tells the kernel of
- * the timers that it does not look at in time, new ones above all.  These are far
- * from due, so they may gather for a while.
+ * The order matters.  Events are taken after messages: a timer that a message has
+ * just pushed back has no event any more, so a connection that just spoke can't be
+ * cut by an event in flight.  Flush comes last: it makes the calls for timers that
+ * the kernel would look at too late, most of them new.  These are far from due, so
+ * they may wait on the batch for a while.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@
 #define EVENTS		512
 /* Connections accepted in one round: those that are open have to be heard too. */
 #define ACCEPTS		256
-/* Behind the client's end, for what is still under way. */
+/* After the client's end, for messages still in flight. */
 #define LINGER		(2 * NSEC_PER_SEC)
 
 /* A timer may wait on the batch for this part of the timeout. */
@@ -63,7 +63,7 @@ struct server {
 	bool to_take;
 };
 
-/* Note what a change has cost, and that it has not failed. */
+/* Count the calls of a change; exit if it failed. */
 static void note(struct server *server, enum change change, uint64_t calls_before, int err)
 {
 	static const char * const names[] = {

@@ -28,7 +28,7 @@ struct server_config {
 	void (*progress)(const struct progress *progress);
 };
 
-/* Serve until the client has ended, then tell the wheel's counters. */
+/* Serve until the client has ended, then read the wheel's counters. */
 void server_run(const struct server_config *config, const struct records *records,
 		struct twheel_stats *stats);
 

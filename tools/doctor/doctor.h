@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What twheel doctor looks at.  A check looks at one thing and says what it found in one
- * sentence; checks only read, but for wheels of their own that they open and close.
+ * The checks of twheel doctor.  Each checks one thing and reports it in one sentence.  Checks only
+ * read, except that they open and close wheels of their own.
  */
 #ifndef TWHEEL_DOCTOR_H
 #define TWHEEL_DOCTOR_H
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #define LINE_LEN	256
-/* Until a timer is due that is tried, and until it is given up. */
+/* When the timer that is tried is due, and how long to wait for it. */
 #define DUE_MS		20
 #define PATIENCE_MS	2000
 /* Several lines in one sentence, or in one command. */
@@ -23,9 +23,9 @@
  * @version: of the release it is built from
  * @srcversion: a sum over its source
  * @vermagic: the kernel it is built for, and how
- * @signer: whose key has signed it, "" if that is not told
- * @key: that key's number, in hexadecimal, the same
- * @is_signed: somebody has
+ * @signer: owner of the key that has signed it; "" if unknown
+ * @key: that key's number, in hexadecimal; "" if unknown
+ * @is_signed: it has a signature
  */
 struct module_file {
 	char path[LINE_LEN];
@@ -40,18 +40,18 @@ struct module_file {
 /**
  * struct facts - what several checks need to know
  * @release: of the running kernel
- * @sudo: what a command that needs root begins with: nothing, for who is root
+ * @sudo: the beginning of a command that needs root; "" if this program is root
  * @program: this program's path
  * @debian: packages come as on Debian, not as on Fedora, if at all
- * @container: what kind this runs in, "docker" for example; "": none that shows
- * @private_dev: /dev is not the kernel's own, so that nodes are there by permission
+ * @container: the kind of container this runs in, "docker" for example; "": none is found
+ * @private_dev: /dev is not the kernel's own, so it has only the nodes that it was given
  * @loaded: the module is in the kernel
  * @version: of the loaded one
  * @srcversion: the same
  * @file: what modprobe would load
  * @stray: a file for this kernel that modprobe does not know of; "" if there is none
  * @others: the other kernels that have one, with commas between
- * @refused: the module can't be loaded as it is, and that was said
+ * @refused: the module can't be loaded, and an earlier check has said why
  * @reachable: the node is there and may be opened
  * @wheel: opens, and is of this program's ABI
  * @features: of the device
@@ -79,14 +79,14 @@ struct facts {
 	void *library;
 };
 
-/* There is nothing to say, all is well, it is not, or that can't be seen from here. */
+/* SILENT: nothing to report; UNKNOWN: it can't be seen from here. */
 enum verdict { SILENT, GOOD, PROBLEM, UNKNOWN };
 
 /**
  * struct finding - what a check says
  * @verdict: in a word
  * @text: in a sentence
- * @type: what to type about it; ""
+ * @type: the command to type, or ""
  */
 struct finding {
 	enum verdict verdict;
@@ -96,10 +96,10 @@ struct finding {
 
 void say(struct finding *finding, enum verdict verdict, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* A command that is too long is none: what is cut off may do something else. */
+/* A command that is too long is left out, because a truncated one may do something else. */
 void type(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add to the text in @buf, as far as there is room; false: something is cut off. */
+/* Append to the text in @buf, as far as there is room; false: it was truncated. */
 bool append(char *buf, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* One word for the shell; false: it is too long, or it would do something to the terminal. */
@@ -108,7 +108,7 @@ bool quote(char *buf, size_t size, const char *word);
 /* The first line of a file, without its end; "" and false if there is none. */
 bool read_line(const char *path, char *buf, size_t size);
 
-/* The cgroup of a process, from the root of all on; false: no cgroup2 here, or too long. */
+/* The cgroup of a process, as a path from the root; false: no cgroup2 here, or too long. */
 bool cgroup_of(pid_t pid, char *buf, size_t size);
 
 /* The service of systemd that a process belongs to; false: none, or one with an odd name. */
@@ -116,7 +116,7 @@ bool service_of(pid_t pid, char *buf, size_t size);
 
 void facts_gather(struct facts *facts);
 
-/* In the order in which one needs the other. */
+/* In the order in which they depend on each other. */
 void check_kernel(struct facts *facts, struct finding *finding);
 void check_headers(struct facts *facts, struct finding *finding);
 void check_module(struct facts *facts, struct finding *finding);

@@ -35,7 +35,7 @@ bool append(char *buf, size_t size, const char *format, ...)
 
 bool quote(char *buf, size_t size, const char *word)
 {
-	/* What means nothing to a shell is left as it is: that is easier to read. */
+	/* A word that is safe for a shell is not quoted: that is easier to read. */
 	const char *mark = word[strspn(word, NAME_CHARACTERS "/+,=")] ? "'" : "";
 	bool fits;
 

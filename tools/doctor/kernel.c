@@ -37,22 +37,22 @@ void check_kernel(struct facts *facts, struct finding *finding)
 	facts->refused = !facts->loaded;
 	if (ns > 1) {
 		say(finding, PROBLEM,
-		    "%s has timers of %s, and twheel wants CONFIG_HIGH_RES_TIMERS: boot without "
+		    "%s has timers of %s, but twheel needs CONFIG_HIGH_RES_TIMERS: boot without "
 		    "highres=off, or another kernel",
 		    facts->release, duration_short(text, ns));
 	} else if (facts->loaded) {
 		say(finding, GOOD, "%s", facts->release);
 	} else if (is_too_old(facts->release)) {
 		say(finding, PROBLEM,
-		    "%s is older than %d.%d, the first that twheel is made for: boot a newer one",
+		    "%s is older than %d.%d, the oldest that twheel supports: boot a newer one",
 		    facts->release, OLDEST_MAJOR, OLDEST_MINOR);
 	} else if (access("/proc/modules", F_OK)) {
-		say(finding, PROBLEM, "%s takes no modules (CONFIG_MODULES): boot another kernel",
+		say(finding, PROBLEM, "%s cannot load modules (CONFIG_MODULES): boot another kernel",
 		    facts->release);
 	} else if (read_line("/proc/sys/kernel/modules_disabled", disabled, sizeof(disabled)) &&
 		   strcmp(disabled, "0")) {
 		say(finding, PROBLEM,
-		    "%s takes no more modules (kernel.modules_disabled) until it is booted again",
+		    "%s loads no more modules until the next reboot (kernel.modules_disabled)",
 		    facts->release);
 		type(finding, "%sreboot", facts->sudo);
 	} else {
@@ -84,7 +84,7 @@ void check_headers(struct facts *facts, struct finding *finding)
 		say(finding, GOOD, "of %s", facts->release);
 		return;
 	}
-	say(finding, PROBLEM, "none of %s, so that the module can't be built", facts->release);
+	say(finding, PROBLEM, "none for %s, so the module can't be built", facts->release);
 	if (!facts->debian) {
 		append(finding->text, sizeof(finding->text),
 		       ": install what your distribution calls kernel-devel or headers");

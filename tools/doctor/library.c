@@ -39,7 +39,7 @@ static void type_install(const struct facts *facts, struct finding *finding)
 		type(finding, "%smake install", facts->sudo);
 }
 
-/* Where make install puts it, beside this program or by default; false: it is not there. */
+/* Is it where make install puts it: next to this program's folder, or in the default one? */
 static bool find_unknown(const struct facts *facts, char *folder)
 {
 	const char *slash = strrchr(facts->program, '/');
@@ -56,7 +56,7 @@ static bool find_unknown(const struct facts *facts, char *folder)
 	return !access(USUAL "/" SONAME, R_OK);
 }
 
-/* Can nobody but root change what is found at a path without symbolic links? */
+/* Can only root change the file at this path, which has no symbolic links? */
 static bool is_roots(char *path)
 {
 	struct stat st;
@@ -91,14 +91,14 @@ static void explain_unknown(const struct facts *facts, struct finding *finding,
 	char word[TEXT_LEN];
 	bool quoted = quote(word, sizeof(word), folder);
 
-	say(finding, PROBLEM, SONAME " is in %s, and the loader does not know", folder);
+	say(finding, PROBLEM, SONAME " is in %s, where the loader does not look", folder);
 	if (!strcmp(folder, USUAL)) {
-		/* Debian's loader is told of that one; else a folder has to be named. */
+		/* Debian's loader is configured for this folder, but not for any other. */
 		type(finding, "%sldconfig", facts->sudo);
 	} else if (!is_trusted(folder)) {
 		append(finding->text, sizeof(finding->text),
-		       "; others than root can change it, so tell only your own programs, so or "
-		       "by an rpath");
+		       "; users other than root can change it, so use it only for your own "
+		       "programs, like this or by an rpath");
 		if (quoted)
 			type(finding, "export LD_LIBRARY_PATH=%s", word);
 	} else if (quoted) {
@@ -118,7 +118,7 @@ void check_library(struct facts *facts, struct finding *finding)
 	if (version && !strcmp(version(), VERSION)) {
 		say(finding, GOOD, "%s, %s", version(), path_of(facts->library));
 	} else if (version) {
-		say(finding, PROBLEM, "%s is %s and this program %s: have both of one release",
+		say(finding, PROBLEM, "%s is %s, but this program is %s: install the same release of both",
 		    path_of(facts->library), version(), VERSION);
 		type_install(facts, finding);
 	} else if (find_unknown(facts, folder)) {
@@ -166,16 +166,16 @@ void check_fallback(struct facts *facts, struct finding *finding)
 		return;
 	if (!facts->library) {
 		say(finding, UNKNOWN,
-		    "without the device libtwheel serves programs, and is not here to be tried");
+		    "without the device programs use libtwheel, which is not here to be tried");
 		return;
 	}
 	err = try_fallback(facts->library, &late);
 	if (err) {
-		say(finding, PROBLEM, "libtwheel has no wheel without the device either: %s",
+		say(finding, PROBLEM, "libtwheel can make no wheel without the device either: %s",
 		    strerror(-err));
 		return;
 	}
-	/* A program that asks for nothing gets it only where there is no device at all. */
+	/* Without that flag a program gets a fallback only if there is no device at all. */
 	open = SYMBOL(facts->library, twheel_open);
 	err = open(&wheel, NULL);
 	if (!err)

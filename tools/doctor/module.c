@@ -75,18 +75,18 @@ void check_module(struct facts *facts, struct finding *finding)
 		say(finding, GOOD, "%s, %s", file->version, file->path);
 		return;
 	}
-	/* How it got into the kernel is then nobody's trouble before the next reboot. */
+	/* A loaded module works, wherever it came from, until the next reboot. */
 	if (facts->loaded || *facts->container)
 		return;
 	if (*file->path && !*file->vermagic)
 		say(finding, PROBLEM, "%s can't be read, or is no module", file->path);
 	else if (*file->path)
-		say(finding, PROBLEM, "%s is built for %.*s, and %s runs", file->path,
+		say(finding, PROBLEM, "%s is built for %.*s, but %s is running", file->path,
 		    (int)strcspn(file->vermagic, " "), file->vermagic, facts->release);
 	else if (*facts->stray)
-		say(finding, PROBLEM, "%s is there, and modprobe has not been told", facts->stray);
+		say(finding, PROBLEM, "%s is there, but modprobe does not know it", facts->stray);
 	else if (*facts->others)
-		say(finding, PROBLEM, "installed for %s, and %s runs", facts->others,
+		say(finding, PROBLEM, "installed for %s, but %s is running", facts->others,
 		    facts->release);
 	else
 		say(finding, PROBLEM, "not installed for any kernel");
@@ -120,7 +120,7 @@ static void *read_all(const char *path, size_t *size)
 	return buf;
 }
 
-/* What the kernel asks of a module; NULL: no signature. */
+/* Why the kernel requires a signature of a module; NULL: it does not. */
 static const char *enforcement(void)
 {
 	char line[LINE_LEN];
@@ -146,8 +146,7 @@ static bool is_secure_boot(void)
 }
 
 /*
- * One element of DER: steps into it, or over it, and tells its length.  NULL: there is none of
- * that kind.
+ * Return the content of the DER element at @p, and its length; NULL: it is not of kind @tag.
  */
 static const unsigned char *der_enter(const unsigned char *p, const unsigned char *end,
 				      unsigned char tag, size_t *len)
@@ -278,8 +277,8 @@ static void explain_key(struct facts *facts, struct finding *finding, const char
 		type(finding, "%sreboot", facts->sudo);
 	} else if (enrolled == UNREADABLE) {
 		say(finding, UNKNOWN,
-		    "by %s, and whether %s is enrolled %s", facts->file.signer, cert,
-		    geteuid() ? "only root can see" : "the firmware does not tell");
+		    "by %s; %s whether %s is enrolled", facts->file.signer,
+		    geteuid() ? "only root can see" : "the firmware does not say", cert);
 	} else {
 		say(finding, PROBLEM,
 		    "signed, but the key %s is not enrolled: after the reboot choose Enroll MOK",
@@ -293,7 +292,7 @@ void check_signature(struct facts *facts, struct finding *finding)
 	const struct module_file *file = &facts->file;
 	const char *enforced = enforcement(), *cert = certificate(file);
 
-	/* One that is loaded was taken; and there has to be one. */
+	/* The kernel has accepted a loaded module; and without a file there is nothing to check. */
 	if (facts->loaded || facts->refused || !*file->path)
 		return;
 	if (!enforced) {
@@ -305,14 +304,15 @@ void check_signature(struct facts *facts, struct finding *finding)
 	if (!file->is_signed) {
 		facts->refused = true;
 		say(finding, PROBLEM,
-		    "the kernel takes signed modules only (%s), and this one is not: dkms signs "
-		    "what it builds",
+		    "the kernel accepts only signed modules (%s), and this one is not signed: dkms "
+		    "signs what it builds",
 		    enforced);
 		type_build(facts, finding);
 	} else if (!cert) {
 		say(finding, UNKNOWN,
-		    "the kernel takes keys only that it knows (%s), and of %s nothing is told here",
-		    enforced, *file->signer ? file->signer : "this one");
+		    "the kernel accepts only keys that it knows (%s), and the key of %s is not found "
+		    "on this machine",
+		    enforced, *file->signer ? file->signer : "this signature");
 	} else {
 		explain_key(facts, finding, cert);
 	}
@@ -380,21 +380,21 @@ static void type_reload(const struct facts *facts, struct finding *finding,
 		type(finding, "%smodprobe -r twheel && %smodprobe twheel", sudo, sudo);
 }
 
-/* They hold wheels: say who has to end, and what to type then. */
+/* Processes hold wheels: say which have to end, and what to type then. */
 static void explain_users(const struct facts *facts, struct finding *finding,
 			  const struct target *holders, size_t nr)
 {
-	/* More are no sentence. */
+	/* A longer list is hard to read. */
 	const size_t most = 8;
 	struct users users = { .complete = true };
 	size_t i;
 
 	for (i = 0; i < nr; i++)
 		add_user(&users, &holders[i]);
-	append(finding->text, sizeof(finding->text), ", or when no wheel is held");
+	append(finding->text, sizeof(finding->text), ", or as soon as no wheel is held");
 	if (!users.complete || users.nr_services + users.nr_processes > most) {
 		append(finding->text, sizeof(finding->text),
-		       "; now %zu processes hold some, which are listed by", nr);
+		       "; now %zu processes hold some; list them with", nr);
 		type(finding, "twheel stat");
 		return;
 	}
@@ -425,11 +425,11 @@ static void look_for_holders(const struct facts *facts, struct finding *finding)
 	read_line("/sys/module/twheel/refcnt", users, sizeof(users));
 	holders = target_holders(&nr, &denied);
 	if (!strcmp(users, "0")) {
-		append(finding->text, sizeof(finding->text), ", or now, as nothing holds a wheel");
+		append(finding->text, sizeof(finding->text), ", or now, because nothing holds a wheel");
 		type_reload(facts, finding, &none);
 	} else if (denied && geteuid()) {
 		append(finding->text, sizeof(finding->text),
-		       "; who holds wheels until then, root can see");
+		       "; only root can see who holds wheels until then");
 		type(finding, "sudo twheel doctor");
 	} else if (!nr) {
 		append(finding->text, sizeof(finding->text),
@@ -447,23 +447,23 @@ void check_loaded(struct facts *facts, struct finding *finding)
 
 	if (!facts->loaded && *facts->container) {
 		say(finding, PROBLEM,
-		    "not in the kernel of this container's host: there, twheel doctor tells why");
+		    "not loaded in the kernel of this container's host: run twheel doctor there");
 		type(finding, "twheel doctor");
 	} else if (!facts->loaded) {
 		say(finding, PROBLEM, "not loaded%s",
-		    facts->refused ? ", and can't be as it is: see above" : "");
+		    facts->refused ? ", and can't be before the problem above is solved" : "");
 		if (!facts->refused)
 			type(finding, "%smodprobe twheel", facts->sudo);
 	} else if (!*file->path && !*facts->container) {
 		say(finding, GOOD,
-		    "%s; modprobe knows none for %s, so a reboot will not bring it back",
+		    "%s; modprobe knows none for %s, so after a reboot it will be missing",
 		    facts->version, facts->release);
 	} else if (!*file->path || (!strcmp(facts->srcversion, file->srcversion) &&
 				    !strcmp(facts->version, file->version))) {
 		say(finding, GOOD, "%s", facts->version);
 	} else {
 		say(finding, PROBLEM,
-		    "%s is loaded, and %s%s is installed: it comes with the next reboot",
+		    "%s is loaded, but %s%s is installed: it will be loaded at the next reboot",
 		    facts->version,
 		    strcmp(facts->version, file->version) ? "" : "another build of ",
 		    file->version);

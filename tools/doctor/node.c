@@ -16,7 +16,7 @@
 #include "device.h"
 #include "doctor/doctor.h"
 
-/* Of the device as it is now: its minor is another one with each load. */
+/* The number of the device now: its minor may change with each load. */
 #define SYS_DEV		"/sys/class/misc/twheel/dev"
 #define GROUP		"twheel"
 
@@ -71,25 +71,25 @@ void check_node(struct facts *facts, struct finding *finding)
 	char dev[LINE_LEN], is[40];
 	struct stat st;
 
-	/* Without the module that is no wonder, and was said. */
+	/* Without the module it cannot be there, which was reported. */
 	if (!facts->loaded)
 		return;
 	read_line(SYS_DEV, dev, sizeof(dev));
 	if (stat(WHEEL_PATH, &st)) {
 		say(finding, PROBLEM, "no " WHEEL_PATH " here, though the module is loaded: %s",
 		    is_contained(facts) ?
-			    "a container, or a service with PrivateDevices=, has to be given it" :
-			    "somebody has removed it");
+			    "give it to the container, or to the service with PrivateDevices=" :
+			    "it was removed");
 		type_node(facts, finding, dev);
 		return;
 	}
 	snprintf(is, sizeof(is), "%u:%u", major(st.st_rdev), minor(st.st_rdev));
 	if (!S_ISCHR(st.st_mode)) {
-		say(finding, PROBLEM, WHEEL_PATH " is no device, but something else of that name");
+		say(finding, PROBLEM, WHEEL_PATH " is not a device, but something else of that name");
 		type_node(facts, finding, dev);
 	} else if (*dev && strcmp(dev, is)) {
 		say(finding, PROBLEM,
-		    WHEEL_PATH " is device %s, and twheel is %s since it was loaded again",
+		    WHEEL_PATH " is device %s, but twheel has been %s since it was loaded again",
 		    is, dev);
 		type_node(facts, finding, dev);
 	} else {
@@ -157,8 +157,8 @@ static void explain_denied(const struct facts *facts, struct finding *finding,
 	describe_node(node, sizeof(node), st);
 	if (is_shared && group && is_member(st->st_gid)) {
 		say(finding, PROBLEM,
-		    "%s is in group %s, but this session is older than that: log in again, or for "
-		    "this shell",
+		    "%s is in group %s, but this session is older: log in again, or, for this shell "
+		    "only, type",
 		    user, group->gr_name);
 		type(finding, "newgrp %s", group->gr_name);
 	} else if (is_shared && group) {
@@ -167,7 +167,7 @@ static void explain_denied(const struct facts *facts, struct finding *finding,
 		type(finding, "%susermod -aG %s %s", facts->sudo, group->gr_name, user);
 	} else if (getgrnam(GROUP)) {
 		say(finding, PROBLEM,
-		    "%s, though there is a group " GROUP ": udev has not heard of its rule",
+		    "%s, although there is a group " GROUP ": udev has not applied its rule",
 		    node);
 		type(finding, "%sudevadm control --reload && %sudevadm trigger --action=add "
 			      "--name-match=twheel",
@@ -189,7 +189,7 @@ void check_permission(struct facts *facts, struct finding *finding)
 
 	if (!facts->reachable || stat(WHEEL_PATH, &st))
 		return;
-	/* The cgroup's list of devices says EPERM, and that is another matter. */
+	/* EPERM comes from the cgroup's list of devices, which check_open() explains. */
 	facts->reachable = !eaccess(WHEEL_PATH, R_OK | W_OK) || errno == EPERM;
 	if (facts->reachable) {
 		describe_node(node, sizeof(node), &st);
@@ -208,7 +208,7 @@ static void explain_refused(const struct facts *facts, struct finding *finding, 
 
 	if (err == -EPERM) {
 		say(finding, PROBLEM,
-		    "its mode permits it, and the cgroup's list of devices does not");
+		    "its mode permits it, but the cgroup's list of devices does not");
 		if (!*facts->container && service_of(getpid(), service, sizeof(service)))
 			type(finding, "%ssystemctl set-property %s 'DeviceAllow=/dev/twheel rw'",
 			     facts->sudo, service);
@@ -216,12 +216,12 @@ static void explain_refused(const struct facts *facts, struct finding *finding, 
 			type_give(facts, finding);
 	} else if (err == -EACCES && !statvfs(WHEEL_PATH, &fs) && fs.f_flag & ST_NODEV) {
 		say(finding, PROBLEM,
-		    "its mode permits it, and what is mounted there is mounted nodev");
+		    "its mode permits it, but its file system is mounted nodev");
 		type_give(facts, finding);
 	} else if (err == -EACCES) {
 		say(finding, PROBLEM,
-		    "its mode permits it, and AppArmor, SELinux or the like does not: the kernel's "
-		    "log tells");
+		    "its mode permits it, but AppArmor, SELinux or the like does not: see the "
+		    "kernel's log");
 		type(finding, "%sdmesg | grep -i denied", facts->sudo);
 	} else {
 		say(finding, PROBLEM, "%s", strerror(-err));
@@ -245,7 +245,7 @@ void check_open(struct facts *facts, struct finding *finding)
 	close(wheel);
 	if (err || features.abi != TWHEEL_ABI) {
 		if (err)
-			say(finding, PROBLEM, "the module, %s, does not know this program, %s",
+			say(finding, PROBLEM, "the module, %s, does not support this program, %s",
 			    *facts->version ? facts->version : "?", VERSION);
 		else
 			say(finding, PROBLEM,

@@ -32,7 +32,7 @@ void check_features(struct facts *facts, struct finding *finding)
 
 /* Limits */
 
-/* What programs ask for, each with one more limit that it can meet. */
+/* What programs ask for; each can reach one limit more than the one before. */
 static const struct trial {
 	const char *parameter;
 	const char *what;
@@ -153,7 +153,7 @@ void check_limits(struct facts *facts, struct finding *finding)
 			err = attempt(&trials[i]);
 	}
 	if (err == -EDQUOT) {
-		say(finding, PROBLEM, "this user may have no more %s", trials[i - 1].what);
+		say(finding, PROBLEM, "this user has reached the limit on %s", trials[i - 1].what);
 		type_raise(facts, finding, &trials[i - 1]);
 		return;
 	}
@@ -229,16 +229,16 @@ void check_timer(struct facts *facts, struct finding *finding)
 		close(wheel);
 	if (err == -ETIME)
 		say(finding, PROBLEM,
-		    "one of %dms has not come after %dms: please report it", DUE_MS,
+		    "a timer of %dms has not come after %dms: please report it", DUE_MS,
 		    PATIENCE_MS);
 	else if (err)
 		say(finding, PROBLEM, "%s", wheel_explain(err));
 	else if (read_at < event.deadline)
-		say(finding, PROBLEM, "one of %dms came %s EARLY: please report it", DUE_MS,
+		say(finding, PROBLEM, "a timer of %dms came %s EARLY: please report it", DUE_MS,
 		    duration_short(text, event.deadline - read_at));
 	else
 		say(finding, GOOD,
-		    "one of %dms came %s late", DUE_MS,
+		    "a timer of %dms came %s late", DUE_MS,
 		    duration_short(text, read_at - event.deadline));
 	facts->works = finding->verdict == GOOD;
 }

@@ -76,7 +76,7 @@ static inline void binary_sink(struct binary *heap, struct binary_item *item)
 	binary_put(heap, place, item);
 }
 
-/* Room for so many items.  Returns false if there is no memory. */
+/* Make room for @size items.  Returns false if there is no memory. */
 static inline bool binary_reserve(struct binary *heap, uint32_t size)
 {
 	struct binary_item **more;
@@ -94,7 +94,7 @@ static inline bool binary_reserve(struct binary *heap, uint32_t size)
 	return true;
 }
 
-/* Returns false if there is no memory; where there is room there is. */
+/* Returns false if there is no room and no memory. */
 static inline bool binary_add(struct binary *heap, struct binary_item *item)
 {
 	if (heap->nr == heap->size && !binary_reserve(heap, heap->size ? 2 * heap->size : 64))

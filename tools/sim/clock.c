@@ -2,9 +2,9 @@
 /*
  * The face of a clock: a wheel of 24 hours, one of 60 minutes, one of 60 seconds.
  *
- * A timer that is due in another hour than this one waits in that hour; one that is due in another
- * minute, in that minute; else in its second.  When the clock strikes the hour its timers go to
- * their minutes, and when a minute begins, to their seconds.  The clock shows 10:24:30, and a
+ * A timer that is due in another hour waits in that hour; one that is due in another minute of this
+ * hour, in that minute; any other, in its second.  When an hour begins, its timers go to their
+ * minutes, and when a minute begins, to their seconds.  The clock shows 10:24:30, and a
  * timer is armed for 50 minutes and 45 seconds: it waits in hour 11, from 11:00:00 in minute 15,
  * from 11:15:00 in second 15.
  *

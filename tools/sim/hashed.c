@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hashed wheel with rounds, as Netty's HashedWheelTimer has it.
+ * The hashed wheel with rounds, like Netty's HashedWheelTimer.
  *
  * A thread wakes up at each tick, whether there is something to do or not.  An arm only puts the
- * timer into a queue; at the next tick the thread takes timers from there, no more than so many at
- * once, and files each in slot (deadline / tick) modulo the size, with the turns that are left
- * before its own: the rounds.  A slot that the hand comes to is walked over: timers with rounds
- * left lose one, the others are due.
+ * timer into a queue.  At the next tick the thread takes a bounded number of timers from the queue,
+ * and files each in slot (deadline / tick) modulo the size, with its rounds: the number of turns
+ * that must pass first.  When the hand comes to a slot, its timers with rounds left lose one, and
+ * the others are due.
  *
  * Tick n is handled when it is over, so a timer comes up to one tick late, never early.  The size
- * is a power of two, so that the slot is a mask away.  A stop hands back whatever waits.
+ * is a power of two, so that a mask gives the slot.  A stop returns all timers that wait.
  *
- * One thing differs: there a cancelled timer stays in its slot until the next tick; here it is
+ * One thing differs: in Netty a cancelled timer stays in its slot until the next tick; here it is
  * taken out at once.
  */
 #include "system.h"

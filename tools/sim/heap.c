@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A binary heap by deadline, as Java's ScheduledThreadPoolExecutor and libuv have it; Go's has
- * four children to a parent.  Exact, and woken for nothing but expiry; to arm, extend and cancel
- * costs up to log n steps.
+ * A binary heap by deadline, as in Java's ScheduledThreadPoolExecutor and in libuv; in Go's each
+ * parent has four children.  It is exact, and wakes up only for expiry; arming, extending and
+ * cancelling take up to log n steps.
  */
 #include "binary.h"
 #include "system.h"
@@ -22,7 +22,7 @@ static void heap_destroy(struct sim *s)
 	sim_free(heap);
 }
 
-/* Who made way counts as passed. */
+/* An item that made way counts as passed. */
 static void count(struct sim *s)
 {
 	struct binary *heap = s->state;

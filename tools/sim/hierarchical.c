@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wheels above wheels, as Kafka has them.
+ * Wheels above wheels, like Kafka's.
  *
- * The first wheel has 20 slots of a tick of 1 ms.  What is later than its turn goes to an overflow
- * wheel, which is made when it is needed first: 20 slots of 20 ms, then 20 of 400 ms, and so on.
- * Each slot with timers in it, a bucket, stands in a queue by the time at which it begins; nobody
- * wakes up but for the first of them.  Then the hands of all wheels go on to that time, and each
- * timer of the bucket is put in anew: it is due, or comes into a lower wheel.  That is the cascade,
- * a whole bucket at once.
+ * The first wheel has 20 slots of a tick of 1 ms.  A timer that is later than its turn goes to an
+ * overflow wheel, which is made when it is first needed: 20 slots of 20 ms, then 20 of 400 ms, and
+ * so on.  Each slot with timers, a bucket, stands in a queue by the time at which it begins, and
+ * the system wakes up only for the first bucket.  Then the hands of all wheels move to that time,
+ * and each timer of the bucket is inserted again: it is due, or goes to a lower wheel.  That is the
+ * cascade, a whole bucket at once.
  *
- * The hands do not go on with the clock, only with the buckets.  A bucket whose timers were all
- * cancelled stays in the queue, and costs a wake-up for nothing.
+ * The hands do not move with the clock, only with the buckets.  A bucket whose timers were all
+ * cancelled stays in the queue, and costs an empty wake-up.
  */
 #include "binary.h"
 #include "system.h"
@@ -62,7 +62,7 @@ static bool add_level(struct sim *s)
 	struct level *level = &w->level[w->levels];
 	uint32_t slots = s->shape.slots;
 
-	/* Each bucket may come to stand in the queue, when nobody can be told of no memory. */
+	/* Reserve a place in the queue for each bucket, because joining it must not fail. */
 	if (!binary_reserve(&w->queue, (w->levels + 1) * slots))
 		return false;
 	level->slot = sim_alloc(slots * sizeof(*level->slot), 64);

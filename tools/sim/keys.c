@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A wheel with keys and repeat counts, as many small libraries have it.
+ * A wheel with keys and repeat counts, like those of many small libraries.
  *
- * A timer is named by a key, and arming the same key anew replaces it.  It goes into the slot that
- * is so many ticks away, with a circle for each whole turn before; the slot that the hand comes to
- * is walked over, and who has circles left loses one.  It repeats as often as it was told (-1: for
- * ever): each time it is put in anew, one interval away.
+ * A timer is named by a key, and arming the same key again replaces it.  It goes into the slot of
+ * its tick, with a circle for each whole turn before.  When the hand comes to a slot, its timers
+ * with circles left lose one, and the others are due.  A timer has a repeat count (-1: for ever):
+ * each time it is inserted again, one interval away.
  *
  * The keys are the ids of sim.c, which has the table that finds a timer by its key.
  */

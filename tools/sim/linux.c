@@ -3,10 +3,10 @@
  * The wheel of Linux since 4.8, which does not cascade.
  *
  * Nine levels of 64 slots, or eight if a tick is 10 ms or more (HZ up to 100); a slot of level n is
- * 8^n ticks.  A timer goes to the level that suits how far off it is, into the first slot that
- * begins behind its deadline, and comes when that slot does.  A level begins at 63 slots of the
- * level below, so a timer is up to 8/63 of its timeout late; rounding to ticks adds less than two.
- * Nothing is ever moved.
+ * 8^n ticks.  The timeout chooses the level; the timer goes into the first slot that begins after
+ * its deadline, and expires with that slot.  A level begins at 63 slots of the level below, so a
+ * timer is up to 8/63 of its timeout late; rounding to ticks adds less than two ticks.  No timer is
+ * ever moved.
  *
  * A timer beyond the last level goes into the last slot of that level, so it comes early.
  */

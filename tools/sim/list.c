@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A sorted list: the soonest first.  Exact, and nothing is simpler to expire; but to arm a timer
- * is to pass all those that come after it.
+ * A sorted list, the soonest first.  It is exact, and expiry takes the first timer; but arming a
+ * timer passes all timers that come after it.
  */
 #include "system.h"
 

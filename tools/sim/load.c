@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A load that a seed repeats: a server with a timeout for each request.  Requests come evenly; some
- * are heard of after half a second, and their timeouts pushed back; most are answered after a
+ * A load, the same for the same seed: a server with a timeout for each request.  Requests come
+ * evenly.  The timeouts of some are pushed back after half a second; most are answered after a
  * second, and their timeouts cancelled; the others expire.
  */
 #include "sim/script.h"

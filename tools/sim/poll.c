@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Polling: a list in no order, and at each tick a look at all timers.  To arm and to cancel costs
- * nothing; time costs as much as there are timers.
+ * Polling: a list in no order, and at each tick a look at all timers.  Arming and cancelling cost
+ * nothing; each tick costs a look at every timer.
  */
 #include "system.h"
 

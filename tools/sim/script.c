@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations from a script.  What is wrong is told with its line, and what to write instead. */
+/* Operations from a script.  An error message names the line, and what to write instead. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ static void parse_arm(struct line *line)
 		return;
 	if (strcmp(line->word[5], "times"))
 		wrong(line, "%s: write: arm ID DURATION every DURATION times N", line->word[5]);
-	/* The wheels with repeat counts call it so. */
+	/* Wheels with repeat counts use -1 for "for ever". */
 	if (strcmp(line->word[6], "-1")) {
 		op->times = parse_count(line, "times", line->word[6], UINT32_MAX);
 		if (!op->times)
@@ -212,7 +212,7 @@ void script_read(struct script *script, FILE *file, const char *name)
 		add(script, &line.op);
 	}
 	if (ferror(file))
-		fail("%s: it can't be read", name);
+		fail("%s: cannot be read", name);
 	free(text);
 }
 

@@ -5,11 +5,11 @@
  *	arm ID DURATION [every DURATION [times N]]
  *	extend ID DURATION	from now; with + in front, from its deadline
  *	cancel ID
- *	at DURATION		let time pass until the clock tells this
- *	run DURATION		let so much time pass
- *	run			until no timer is armed
- *	where ID		tell where it waits
- *	stop			take no more, and tell what is left
+ *	at DURATION		let time pass until the clock shows this
+ *	run DURATION		let this much time pass
+ *	run			let time pass until no timer is armed
+ *	where ID		print where it waits
+ *	stop			end, and print what is left
  */
 #ifndef TWHEEL_SIM_SCRIPT_H
 #define TWHEEL_SIM_SCRIPT_H
@@ -27,7 +27,7 @@ enum op_kind { OP_ARM, OP_EXTEND, OP_PUSH_BACK, OP_CANCEL, OP_AT, OP_RUN, OP_RUN
  * @kind: which one; OP_PUSH_BACK is an extend with +
  * @line: of the script
  * @id: of the timer
- * @time: what it is told, in ns
+ * @time: its DURATION, ns
  * @interval: arm: its period, or 0
  * @times: arm: how often; 0: for ever
  */
@@ -56,7 +56,7 @@ struct script {
 	size_t		size;
 };
 
-/* Ends the program if there is a line that it does not understand. */
+/* Exits if it does not understand a line. */
 void script_read(struct script *script, FILE *file, const char *name);
 void script_free(struct script *script);
 
@@ -65,12 +65,12 @@ void script_free(struct script *script);
 
 /**
  * struct load - operations that are made up: a server that works off requests
- * @timers: so many are armed, evenly over LOAD_SPAN, each for a random time up to that
+ * @timers: how many are armed, evenly over LOAD_SPAN, each for a random time up to that
  * @extended: of a hundred, how many are pushed back, half a second later, by the same rule
  * @cancelled: of a hundred, how many are cancelled, a second later
  * @seed: which random numbers
  * @nr: the timer that it has come to
- * @step: what is next for it
+ * @step: its next operation
  */
 struct load {
 	uint32_t	timers;

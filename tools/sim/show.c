@@ -80,7 +80,7 @@ static void print_empty(const struct show *show, uint64_t nr, uint64_t last)
 	print_woken(last, text);
 }
 
-/* Tell of wake-ups; was the last one for what is told next? */
+/* Print the wake-ups so far; @for_this: the last one was for the line that follows. */
 static void flush_woken(struct show *show, bool for_this)
 {
 	if (!show->woken)

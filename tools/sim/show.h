@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a simulation prints: a line for each event, and what it has come to. */
+/* What a simulation prints: a line for each event, and the counters at the end. */
 #ifndef TWHEEL_SIM_SHOW_H
 #define TWHEEL_SIM_SHOW_H
 
@@ -10,9 +10,9 @@
  * struct show - how
  * @json: a JSON object for each line
  * @trace: also placements, moves and wake-ups, not only what has expired
- * @operation: the one that is carried out: what is placed was armed or extended, or has come
- *	from a queue
- * @woken: wake-ups that were not told yet, because many in a row for nothing are one line
+ * @operation: the one that is carried out: a placed timer was armed or extended, or has come from
+ *	a queue
+ * @woken: wake-ups that are not printed yet, because many empty ones in a row are one line
  * @first: when the first of them was
  * @before: when the last but one
  * @last: when the last
@@ -32,7 +32,7 @@ void show_operation(struct show *show, enum op_kind operation);
 
 /* Of an observer: @data is a struct show. */
 void show_event(void *data, const struct sim_event *event);
-/* What became of an operation, if that is not what it was to do. */
+/* The result of an operation that could not be carried out. */
 void show_missed(struct show *show, struct sim *s, const struct op *op);
 void show_refused(struct show *show, struct sim *s, const struct op *op);
 void show_where(struct show *show, struct sim *s, uint32_t id);

@@ -6,7 +6,7 @@
 #define BLOCK_SHIFT	8
 #define BLOCK		(1U << BLOCK_SHIFT)
 
-/* A system that is woken at each tick takes seconds for so many. */
+/* A system that is woken at each tick takes seconds for this many. */
 #define WAKEUPS_MAX	(1U << 28)
 
 const struct sim_system * const sim_systems[] = {
@@ -333,7 +333,7 @@ static bool next_period(struct sim_timer *timer, uint64_t periods)
 	return timer->times;
 }
 
-/* Periods that have passed beside the one that has expired; of a count, what is left of it. */
+/* Further periods that have passed since the one that expired, at most what is left of a count. */
 static uint64_t overruns_of(const struct sim *s, const struct sim_timer *timer)
 {
 	uint64_t overruns = 0;

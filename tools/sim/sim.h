@@ -4,8 +4,8 @@
  * and well-known libraries teach.
  *
  * The same operations on each system show where a timer waits, how often it is moved, how often
- * somebody has to wake up for it, and how late it comes.  Nothing here reads a clock, prints, or
- * needs a library of C but for memset() and memcpy(): time is what sim_run() says.
+ * a wake-up is needed for it, and how late it comes.  Nothing here reads a clock, prints, or needs
+ * more of the C library than memset() and memcpy(): sim_run() sets the time.
  *
  * All times are in ns, on one clock that begins at the shape's start.
  */
@@ -26,11 +26,11 @@
 
 /**
  * struct sim_shape - what a wheel looks like
- * @tick: its resolution; 0: what the system is known for
+ * @tick: its resolution; 0: the system's own
  * @slots: of a level; 0: likewise.  A system without slots does not look at it.
  * @levels: at most; 0: as many as are needed.  A system without levels does not look at it.
  * @capacity: ids are below it
- * @start: what the clock tells when the simulation begins
+ * @start: the time of the clock when the simulation begins
  */
 struct sim_shape {
 	uint64_t	tick;
@@ -49,7 +49,7 @@ struct sim_shape {
  * @SIM_BAD_SHAPE: the system can't have this shape
  * @SIM_STOPPED: after sim_stop()
  * @SIM_ENDLESS: a timer expires for ever
- * @SIM_TOO_LONG: there are more wake-ups than anybody waits for
+ * @SIM_TOO_LONG: there are too many wake-ups to wait for
  * @SIM_NO_MEMORY: there is none
  */
 enum sim_result {
@@ -99,8 +99,8 @@ struct sim_where {
 };
 
 /**
- * enum sim_what - what an observer is told
- * @SIM_WOKEN: the system is woken; what it does comes next
+ * enum sim_what - the kinds of events
+ * @SIM_WOKEN: the system is woken; the events of what it does follow
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
  * @SIM_MOVED: a timer has come down, to another slot
  * @SIM_EXPIRED: a timer has expired
@@ -118,7 +118,7 @@ enum sim_what {
  * @now: when
  * @id: which timer; not with SIM_WOKEN
  * @deadline: when that timer is, or was, due
- * @overruns: SIM_EXPIRED: periods that have passed beside this one
+ * @overruns: SIM_EXPIRED: further periods that have passed
  * @from_level: SIM_MOVED: where it was
  * @from_slot: likewise
  * @where: SIM_PLACED and SIM_MOVED: where it is now
@@ -135,9 +135,9 @@ struct sim_event {
 };
 
 /**
- * struct sim_observer - who is told of each event
- * @tell: what is called
- * @data: passed on to it
+ * struct sim_observer - gets each event
+ * @tell: called for each event
+ * @data: its first argument
  */
 struct sim_observer {
 	void	(*tell)(void *data, const struct sim_event *event);
@@ -149,19 +149,19 @@ struct sim_observer {
  * @inserts: timers that were put into it: arms, and the periods of periodic ones
  * @extends: timers that were pushed back, or forward
  * @cancels: timers that were cancelled
- * @refused: arms and extends that the system has not taken
- * @moves: timers moved to another slot without anybody asking for it: the cascade
+ * @refused: arms and extends that the system has refused
+ * @moves: timers that the system itself moved to another slot: the cascade
  * @passed: timers that were looked at on the way to others, or too early
  * @wakeups: how often it was woken
- * @empty: of these, how often nothing has expired and nothing was moved
+ * @empty: of these, those in which no timer expired or moved
  * @expired: expirations
  * @early: of these, how many came before their deadline
- * @late_max: how late one came at the most, in ns
- * @late_sum: of all
+ * @late_max: the largest lateness, ns
+ * @late_sum: the sum of all
  * @armed: timers that are armed
- * @armed_max: the most of that
- * @timer_bytes: what is kept of a timer
- * @memory_max: bytes at the most, of timers and all else
+ * @armed_max: the maximum of @armed
+ * @timer_bytes: memory of a timer
+ * @memory_max: the maximum of all memory, bytes
  */
 struct sim_counters {
 	uint64_t	inserts;
@@ -190,7 +190,7 @@ extern const struct sim_system * const sim_systems[];
 
 const struct sim_system *sim_system_named(const char *name);
 const char *sim_system_name(const struct sim_system *system);
-/* A line on what it is. */
+/* One line that describes it. */
 const char *sim_system_about(const struct sim_system *system);
 
 /* Sets @result and returns NULL if there can be none.  @observer may be NULL; it is copied. */
@@ -208,7 +208,7 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline);
 enum sim_result sim_cancel(struct sim *s, uint32_t id);
 
-/* Take no timers any more, and wake up no more; what is left can be asked for. */
+/* Take no more timers, and do not wake up any more; sim_where() still finds what is left. */
 void sim_stop(struct sim *s);
 
 uint64_t sim_now(const struct sim *s);
@@ -232,7 +232,7 @@ const struct sim_counters *sim_counters(const struct sim *s);
 const char *sim_note(const struct sim *s);
 
 /*
- * Memory, zeroed.  Not part of this: who builds it says where it comes from.  memory.c does for
+ * Memory, zeroed.  Not part of this library: each program provides it.  memory.c does so for
  * programs that have malloc().
  */
 void *sim_alloc(size_t size, size_t align);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The simple wheel: a slot for each tick of one turn, and a hand that goes on by a slot at each
- * tick.  What stands in the slot that the hand comes to is due, all of it.  So a timer that is
- * later than one turn can't be taken.
+ * The simple wheel: a slot for each tick of one turn, and a hand that moves by a slot at each tick.
+ * All timers in the slot that the hand comes to are due.  So a timer that is later than one turn is
+ * refused.
  */
 #include "system.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a system has to do, and what it can use: for sim.c, which knows ids, periods and counters,
- * and for the systems, which know where a timer waits.
+ * The interface between sim.c, which keeps ids, periods and counters, and the systems, which keep
+ * the places where timers wait.
  */
 #ifndef TWHEEL_SIM_SYSTEM_H
 #define TWHEEL_SIM_SYSTEM_H
@@ -9,7 +9,7 @@
 #include "sim.h"
 
 /*
- * What each system has to keep of a timer beside its own part, as twheel keeps it: deadline,
+ * What each system has to keep for a timer in addition to its own part, as twheel does: deadline,
  * interval, times, id and a cookie.
  */
 #define SIM_RECORD_BYTES	32U
@@ -23,7 +23,7 @@
  * @id: which it is
  * @times: how often it is to expire still; 0: for ever
  * @moves: since it was armed
- * @level: where it was when an observer was told last
+ * @level: where it was at the last event of an observer
  * @slot: likewise
  * @armed: it waits
  *
@@ -57,7 +57,7 @@ static inline struct sim_timer *sim_timer_of(void *part)
  * struct sim - a simulation
  * @system: what keeps the timers
  * @shape: as the system has made it
- * @observer: who is told; @observer.tell may be NULL
+ * @observer: gets the events; @observer.tell may be NULL
  * @counters: what was done
  * @now: the time
  * @at: ticks that have passed, for the systems that are woken at each
@@ -85,8 +85,8 @@ struct sim {
 
 /**
  * struct sim_system - a way to keep timers
- * @name: what it is called
- * @about: a line on what it is
+ * @name: its name
+ * @about: one line that describes it
  * @tick: its resolution, unless another is given
  * @slots: likewise; 0: it has none
  * @timer_size: bytes of its own part of each timer
@@ -97,9 +97,9 @@ struct sim {
  * @move: an armed timer has another deadline; NULL: it is taken out and put in
  * @cancel: take a timer out
  * @next: when to be woken
- * @wake: do what is to be done by now
- * @where: tell of an armed timer
- * @memory: bytes beside those of the timers
+ * @wake: do the work that is due now
+ * @where: report the place of an armed timer
+ * @memory: bytes in addition to those of the timers
  * @note: for sim_note(); NULL: it has nothing to say
  */
 struct sim_system {
@@ -126,7 +126,7 @@ extern const struct sim_system sim_twheel, sim_simple, sim_hashed, sim_hierarchi
 
 /* What a system calls while it is woken. */
 
-/* It has taken the timer out: it is due.  @overruns: periods that have passed beside this one. */
+/* It has taken the timer out: it is due.  @overruns: further periods that have passed. */
 void sim_expire(struct sim *s, struct sim_timer *timer, uint64_t overruns);
 /* It has put the timer elsewhere: further down, or from a queue into its slot. */
 void sim_moved(struct sim *s, struct sim_timer *timer);
@@ -210,7 +210,7 @@ static inline uint32_t sim_list_position(const struct sim_link *head, const stru
 	return position;
 }
 
-/* So many empty lists; NULL: there is no memory. */
+/* Returns @nr empty lists, or NULL if there is no memory. */
 struct sim_link *sim_lists_alloc(uint32_t nr);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * twheel itself: the source of the module, wheel.c and timers.c, as the library and the tests have
- * it in user space.
+ * twheel itself: the source of the module, wheel.c and timers.c, built for user space as in the
+ * library and the tests.
  *
- * What the wheel does inside it tells nobody, but for counters.  So, for an observer, the places of
- * all timers are compared whenever some of them were moved.
+ * The wheel reports nothing of its inner steps except counters.  So, for an observer, the places of
+ * all timers are compared whenever the counter of moves has changed.
  */
 #include "system.h"
 
-/* Of the parts that know no device, not all is needed here. */
+/* Not all functions of the module's device-independent parts are used here. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 
 #define COMPAT_OWN_MEMORY

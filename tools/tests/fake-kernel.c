@@ -36,7 +36,7 @@
 /* What the clock of a wheel tells that is always the same. */
 #define NOW		(5 * NSEC_PER_SEC)
 
-/* The state of a timer beside its word. */
+/* The state of a timer in addition to its word. */
 struct timer {
 	uint32_t generation;
 	uint32_t count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The systems of twheel sim: for each the cases with known answers, and for all random operations
- * beside a table of deadlines.  TAP.
+ * The systems of twheel sim: for each the cases with known answers; for all, random operations
+ * compared with a table of deadlines.  TAP.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -571,8 +571,8 @@ static void the_past(const char *system)
 }
 
 /*
- * Create a system and arm timers, near and far, with so much memory.  What was armed expires.
- * Returns false if some were not.
+ * Create a system and arm timers, near and far, with memory for @allocations.  Armed timers
+ * expire.  Returns false if some could not be armed.
  */
 static bool arm_with(const char *system, unsigned int allocations, bool *good)
 {

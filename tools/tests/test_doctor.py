@@ -169,7 +169,7 @@ def test_all_is_well():
             ("open", "^ABI [0-9]+$"),
             ("features", "words"),
             ("limits", "room for .* 0 of 256 wheels"),
-            ("timer", "one of 20ms came [0-9.]+[mun]s late"),
+            ("timer", "a timer of 20ms came [0-9.]+[mun]s late"),
             ("library", f"^{VERSION}, .*/{SONAME}$")):
         report.finds(what, "ok", text)
 
@@ -238,7 +238,7 @@ def test_permission_of_a_group(folder):
             "permission", "problem", "nobody is in group twheel, but this session is older",
             "^newgrp twheel$")
         as_nobody().finds("permission", "ok", "^mode 0660, root:twheel$") \
-            .finds("timer", "ok", "one of 20ms")
+            .finds("timer", "ok", "a timer of 20ms")
     finally:
         GROUP.write_text(before, encoding="ascii")
         os.chown(DEVICE, 0, 0)
@@ -255,7 +255,7 @@ RESTART = f"^systemctl stop {SERVICE} && {RELOAD}; systemctl start {SERVICE}$"
 def test_another_build_is_installed():
     """Nothing holds a wheel, so it can be loaded."""
     install_module(b"srcversion=.", b"srcversion=Z")
-    look().finds("loaded", "problem", f"^{VERSION} is loaded, and another build of {VERSION} is "
+    look().finds("loaded", "problem", f"^{VERSION} is loaded, but another build of {VERSION} is "
                  "installed: .*nothing holds", f"^{RELOAD}$")
     as_nobody().finds("loaded", "problem", "nothing holds a wheel",
                       "^sudo modprobe -r twheel && sudo modprobe twheel$")
@@ -265,9 +265,10 @@ def test_another_version_is_installed_and_a_process_holds_a_wheel(ended):
     """Its owner ends, its service is stopped, or nobody sees it."""
     module_is(b"9.9.9")
     pid = hold(ended)
-    look().finds("loaded", "problem", f"^{VERSION} is loaded, and 9.9.9 is installed: .*owner has "
+    look().finds("loaded", "problem", f"^{VERSION} is loaded, but 9.9.9 is installed: .*owner has "
                  rf"to end first: twheel \({pid}\)$", f"^{RELOAD}$")
-    as_nobody().finds("loaded", "problem", "root can see$", "^sudo twheel doctor$")
+    as_nobody().finds("loaded", "problem", "only root can see who holds wheels",
+                      "^sudo twheel doctor$")
     service = SERVICES / SERVICE
     service.mkdir(parents=True, exist_ok=True)
     (service / "cgroup.procs").write_text(f"{pid}\n", encoding="ascii")
@@ -302,7 +303,7 @@ def test_the_first_process_keeps_wheels_for_services(ended):
 
 @cases(
     "case, service, text, command",
-    ("of no service", "", "now 9 processes hold some, which are listed by$", "^twheel stat$"),
+    ("of no service", "", "now 9 processes hold some; list them with$", "^twheel stat$"),
     ("of services with long names", "long-{:0150d}", "now 9 processes hold some", "^twheel stat$"),
     ("of one service", "same", "hold some: same.service$",
      "^systemctl stop same.service && .*; systemctl start same.service$"),
@@ -346,27 +347,27 @@ def test_the_device_is_gone():
     install_module()
     DEVICE.unlink()
     report = look()
-    report.finds("device", "problem", "no /dev/twheel here, though the module is loaded: somebody",
+    report.finds("device", "problem", "no /dev/twheel here, though the module is loaded: it was",
                  "^rm -rf /dev/twheel && mknod -m 600 /dev/twheel c 10 [0-9]+$")
     report.silent("permission")
     report.finds("fallback", "ok",
                  "meanwhile programs with libtwheel have a wheel .* came [0-9.]+[mun]s late")
     look(env={"LD_LIBRARY_PATH": ""}).finds("fallback", "unknown", "not here to be tried")
     report.obey("device")
-    look().finds("timer", "ok", "one of 20ms")
+    look().finds("timer", "ok", "a timer of 20ms")
 
 
 def test_another_file_is_in_the_device_s_place():
     """A folder, and another device."""
     DEVICE.unlink()
     DEVICE.mkdir()
-    look().finds("device", "problem", "no device, but something else",
+    look().finds("device", "problem", "not a device, but something else",
                  "^rm -rf /dev/twheel && mknod")
     DEVICE.rmdir()
     run("mknod", DEVICE, "c", "10", "99")
     report = look()
     report.finds("device", "problem",
-                 "is device 10:99, and twheel is 10:[0-9]+ since it was loaded again")
+                 "is device 10:99, but twheel has been 10:[0-9]+ since it was loaded again")
     report.obey("device")
 
 
@@ -488,7 +489,7 @@ def test_the_loader_does_not_know_of_the_library():
     report = look(env=NO_LIBRARY)
     path.unlink()
     report.finds("library", "problem",
-                 f"{SONAME} is in /usr/local/lib, and the loader does not know", "^ldconfig$")
+                 f"{SONAME} is in /usr/local/lib, where the loader does not look", "^ldconfig$")
 
 
 @pytest.fixture(name="opt")
@@ -504,7 +505,7 @@ def fixture_opt():
 def test_the_library_is_beside_the_program(opt):
     """In a folder that the loader may be told of."""
     opt().finds("library", "problem",
-                f"{SONAME} is in /opt/my/lib, and the loader does not know$",
+                f"{SONAME} is in /opt/my/lib, where the loader does not look$",
                 "^echo /opt/my/lib [|] tee /etc/ld.so.conf.d/twheel.conf && ldconfig$")
 
 
@@ -519,7 +520,7 @@ def test_the_library_is_beside_the_program(opt):
 def test_others_than_root_can_change_the_library(opt, change, command):
     """So the loader is not told of its folder."""
     run("chown" if change.startswith("nobody") else "chmod", *change.split())
-    opt().finds("library", "problem", "is in /opt/my/lib, .* others than root can change it",
+    opt().finds("library", "problem", "is in /opt/my/lib, .* users other than root can change it",
                 command)
 
 
@@ -559,7 +560,7 @@ def test_the_module_is_not_loaded():
 def test_the_other_verbs_point_to_the_doctor():
     """In one line."""
     run("twheel", "features").refused(
-        1, "^twheel features: no /dev/twheel: twheel doctor tells why$")
+        1, "^twheel features: no /dev/twheel: twheel doctor says why$")
 
 
 @without_module
@@ -568,7 +569,7 @@ def test_the_kernel_takes_no_module(folder):
     look("setarch", "--uname-2.6").finds("kernel", "problem", "is older than 6.1")
     (folder / "one").write_text("1\n", encoding="ascii")
     report = apart(f"mount --bind {folder}/one /proc/sys/kernel/modules_disabled")
-    report.finds("kernel", "problem", "takes no more modules", "^reboot$")
+    report.finds("kernel", "problem", "loads no more modules", "^reboot$")
     report.finds("loaded", "problem", "^not loaded, and .* above$")
     apart("mount -t tmpfs none /proc; mkdir /proc/self").finds("kernel", "problem",
                                                                 "CONFIG_MODULES")
@@ -581,7 +582,7 @@ def test_modprobe_has_not_been_told_of_the_module():
     (MODULES / "modules.dep").unlink()
     report = look()
     install_module()
-    report.finds("module", "problem", f"{INSTALLED} is there, and modprobe has not been told",
+    report.finds("module", "problem", f"{INSTALLED} is there, but modprobe does not know it",
                  "^depmod -a$")
     report.finds("loaded", "problem", "^not loaded, and .* above$")
 
@@ -603,7 +604,7 @@ def built_for(release):
 def test_the_module_is_built_for_another_kernel():
     """A package of Fedora has it for this one."""
     built_for(OTHER)
-    look().finds("module", "problem", f"is built for {OTHER}, and {RELEASE} runs",
+    look().finds("module", "problem", f"is built for {OTHER}, but {RELEASE} is running",
                  "^dnf install twheel-dkms$")
 
 
@@ -612,7 +613,7 @@ def test_the_module_is_built_for_another_kernel():
 def test_the_module_is_built_for_another_kernel_on_debian():
     """A package has it for this one."""
     built_for(OTHER)
-    look().finds("module", "problem", f"is built for {OTHER}, and {RELEASE} runs",
+    look().finds("module", "problem", f"is built for {OTHER}, but {RELEASE} is running",
                  "^apt install twheel-dkms$")
 
 
@@ -620,7 +621,7 @@ def test_the_module_is_built_for_another_kernel_on_debian():
 def test_the_module_is_built_for_a_kernel_whose_name_goes_on():
     """A part of a name is not taken for all of it."""
     built_for(RELEASE + "x")
-    look().finds("module", "problem", f"is built for {RELEASE}x[A-Z]*, and {RELEASE} runs")
+    look().finds("module", "problem", f"is built for {RELEASE}x[A-Z]*, but {RELEASE} is running")
 
 
 @pytest.fixture(name="dkms")
@@ -668,10 +669,10 @@ def fixture_moved():
 def test_the_module_is_installed_for_another_kernel():
     """This one's headers are missing, and the distribution has them."""
     report = look()
-    report.finds("module", "problem", f"installed for {OTHER}, and {RELEASE} runs",
+    report.finds("module", "problem", f"installed for {OTHER}, but {RELEASE} is running",
                  "^dkms install")
     report.silent("signature")
-    report.finds("headers", "problem", f"none of {RELEASE}, .*distribution")
+    report.finds("headers", "problem", f"none for {RELEASE}, .*distribution")
 
 
 @without_module
@@ -679,7 +680,7 @@ def test_the_module_is_installed_for_another_kernel():
 def test_headers_are_a_package_of_debian():
     """With the name of the kernel, or of its flavour."""
     flavour = re.sub("^[^-]*-([0-9]*-)*", "", RELEASE)
-    look().finds("headers", "problem", f"none of {RELEASE}, .*linux-headers-{flavour}",
+    look().finds("headers", "problem", f"none for {RELEASE}, .*linux-headers-{flavour}",
                  f"^apt install linux-headers-{RELEASE}$")
     (MODULES / "build").mkdir(parents=True)
     (MODULES / "build" / "Makefile").touch()
@@ -742,15 +743,15 @@ SHIM = "605dab50-e046-4300-abb6-3dd810dd8b23"
 CERTIFICATE = b"0\202\0\027" b"0\025\240\3\2\1\2\2\4keyx\14\10somebody"
 DKMS_KEY = pathlib.Path("/var/lib/dkms/mok.pub")
 MOK = pathlib.Path("/var/lib/shim-signed/mok/MOK.der")
-NOTHING_TOLD = "of somebody nothing is told here"
+NOTHING_TOLD = "the key of somebody is not found on this machine"
 
 
 @cases(
     "by, script, text, command",
     ("module.sig_enforce", "mount --bind {0}/yes /sys/module/module/parameters/sig_enforce",
-     r"signed modules only \(module.sig_enforce\), and this one is not", "^apt install"),
-    ("lockdown", ENFORCE, r"only \(lockdown\), and this one is not", ""),
-    ("Secure Boot", ENFORCE + EFI, r"only \(Secure Boot\), and this one is not", ""),
+     r"signed modules \(module.sig_enforce\), and this one is not", "^apt install"),
+    ("lockdown", ENFORCE, r"modules \(lockdown\), and this one is not", ""),
+    ("Secure Boot", ENFORCE + EFI, r"modules \(Secure Boot\), and this one is not", ""),
 )
 @without_module
 @pytest.mark.usefixtures("debian")
@@ -806,7 +807,7 @@ def test_another_key_tells_nothing(certificate):
 @cases(
     "state, script, verdict, text, command",
     ("unknown", ENFORCE, "unknown",
-     f"by somebody, and whether {DKMS_KEY} is enrolled the firmware does not tell", ""),
+     f"by somebody; the firmware does not say whether {DKMS_KEY} is enrolled", ""),
     ("not enrolled", ENFORCE + EFI + f"echo others >MokListRT-{SHIM}", "problem",
      f"signed, but the key {DKMS_KEY} is not enrolled",
      f"^mokutil --import {DKMS_KEY} && reboot$"),
@@ -838,4 +839,4 @@ def test_a_kernel_that_is_locked_down_refuses_the_module():
     except OSError:
         pytest.skip("no lockdown in this kernel")
     assert run("insmod", INSTALLED).status != 0
-    look().finds("signature", "problem", r"only \(lockdown\), and this one is not")
+    look().finds("signature", "problem", r"modules \(lockdown\), and this one is not")

@@ -21,7 +21,7 @@ def test_arm_prints_events_in_order_of_time(fake_twheel):
 def test_arm_tells_of_a_cgroup_that_does_not_let_it_open_the_device(fake_twheel):
     """And where to read more."""
     fake_twheel("arm", "1ms", env={"FAKE": "denied"}).refused(
-        1, "^twheel arm: not permitted to open /dev/twheel: twheel doctor tells who may$")
+        1, "^twheel arm: not permitted to open /dev/twheel: twheel doctor says who may$")
 
 
 def test_arm_ends_by_itself_after_the_last_expiration(fake_twheel):
@@ -86,7 +86,7 @@ def test_a_kernel_without_words_passes_and_the_demo_says_so(demos):
     result = demos["wordless"]
     assert result.status == 0
     assert re.fullmatch(GOOD, result.lines[-1])
-    assert "as there are no words here" in result.out
+    assert "because there are no words here" in result.out
     assert "with words" not in result.out
 
 

@@ -168,8 +168,8 @@ def test_a_load_is_cancelled_but_for_what_expires_within_a_second(sim):
     ("arm 1 1ms every 2ms times 0", "", "times 0: give how often"),
     ("arm 1 1ms arm 2 1ms arm 3 1ms", "", "one operation on a line"),
     ("at 2ms;at 1ms", "", "at 1ms: time does not go back"),
-    ("arm 70000 1ms", "", "standard input:1: arm 70000: ids are below 65536: give more --capacity"),
-    ("stop;arm 1 1ms", "", "nothing goes on after stop"),
+    ("arm 70000 1ms", "", "standard input:1: arm 70000: ids are below 65536: raise --capacity"),
+    ("stop;arm 1 1ms", "", "no operation may follow stop"),
     ("arm 1 1ms every 1ms;run", "", "repeats for ever: say how long"),
     ("arm 1 1ms;at 300d", "--as poll --tick 1us", "give a longer --tick"),
 )
@@ -183,7 +183,7 @@ def test_refuses_script(sim, script, options, text):
 
 @cases(
     "options, status, text",
-    ("--as kafka", 2, "--as kafka: no such system: use one that twheel sim --help tells"),
+    ("--as kafka", 2, "--as kafka: no such system: twheel sim --help lists them"),
     ("--tick 2s", 2, "--tick 2s: give 1ns to 1s"),
     ("--load 1 script", 2, "give no script with it"),
     ("--compare --trace", 2, "give no --trace with it"),

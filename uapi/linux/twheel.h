@@ -23,8 +23,8 @@
  * longer ones follow the same rule.  SETUP agrees on the size of events.
  *
  * A call that fails has changed no timer.  The exception is EFAULT after another thread unmapped
- * the memory for the results during the call: then the call has been carried out, and LIST tells
- * of a timer whose id the kernel chose.  Memory that a failed arm allocated stays with the wheel.
+ * the memory for the results during the call: then the call has been carried out, and LIST finds a
+ * timer whose id the kernel chose.  Memory that a failed arm allocated stays with the wheel.
  */
 
 /**
@@ -44,16 +44,16 @@
  *            range; TWHEEL_ARM_STORED with TWHEEL_ID_ANY
  * EOVERFLOW  more entries in one call than TWHEEL_MAX_BATCH
  * EPERM      a tick below TWHEEL_MIN_TICK, or levels or slots other than the default, need
- *            CAP_SYS_RESOURCE; a mapping to execute
+ *            CAP_SYS_RESOURCE; an executable mapping
  * EBUSY      SETUP comes too late: there was one before, or an arm allocated the wheel's memory,
- *            also with a deadline of 0; open a new wheel
+ *            even with a deadline of 0; open a new wheel
  * EEXIST     TWHEEL_ARM_NEW, and the timer is armed
  * ENOENT     TWHEEL_ARM_MOVE, and the timer is not armed; TWHEEL_ARM_STORED, and it has no word
  * ESTALE     the generation given is not the timer's: it was armed again
  * ENOSPC     TWHEEL_ID_ANY, and every id of the wheel is in use
  * EDQUOT     the limit on wheels or timers of the wheel's user is reached: the user who first set
  *            it up or armed a timer in it, by any call.  An unused wheel counts for nobody.  If its
- *            first use fails, it counts for that user until another one tries.  TWHEEL_ID_ANY may
+ *            first use fails, it counts for that user until another tries.  TWHEEL_ID_ANY may
  *            fail although there are free ids that need no more memory
  * ENOMEM     out of memory, or over the cgroup's limit; never from TWHEEL_IOC_ARM of a timer with a
  *            word and no interval or slack, because SETUP has allocated its memory
@@ -89,9 +89,9 @@
 #define TWHEEL_DEFAULT_CAPACITY	65536U
 
 /**
- * enum twheel_state - what becomes of an arming
- * @TWHEEL_STATE_IDLE: not armed: never, or cancelled
- * @TWHEEL_STATE_PENDING: armed, not due yet; tick and slack may put that after its deadline
+ * enum twheel_state - the state of a timer
+ * @TWHEEL_STATE_IDLE: not armed: never was, or cancelled
+ * @TWHEEL_STATE_PENDING: armed, not due yet; tick and slack may make it due after its deadline
  * @TWHEEL_STATE_EXPIRED: due, and no read has returned its event
  * @TWHEEL_STATE_DELIVERED: its last event was read; a cancel changes nothing
  *
@@ -113,8 +113,8 @@ enum twheel_state {
  * @deadline: when it was due, in the wheel's clock
  * @fired: when the wheel found it due; never before @deadline.  Exact to the nanosecond up to 2^31
  *	ns after @deadline; from there on the lateness has 25 significant bits, rounded down
- * @overruns: periods that passed beyond this one until it was read, at most those left in the
- *	count: events and their overruns add up to it
+ * @overruns: further periods that passed until it was read, at most those left in the count: events
+ *	and their overruns add up to the count
  * @flags: TWHEEL_EVENT_*
  * @reserved: 0
  */
@@ -135,7 +135,7 @@ struct twheel_event {
 /**
  * struct twheel_features - what this kernel's twheel can do (TWHEEL_IOC_FEATURES)
  * @abi: TWHEEL_ABI of the kernel
- * @clocks: a bit for each clock id that SETUP takes: 1 << CLOCK_MONOTONIC ...
+ * @clocks: a bit for each clock id that SETUP accepts: 1 << CLOCK_MONOTONIC ...
  * @features: TWHEEL_FEATURE_*
  * @min_tick: smallest tick that this caller may set up, ns
  * @max_capacity: largest capacity of a wheel
@@ -171,22 +171,22 @@ struct twheel_features {
  *	back, pending timers wait for their deadlines, and expired ones stay expired
  * @tick: in ns, at most 1 s; 0: TWHEEL_DEFAULT_TICK.  A timer is due at the first tick at or
  *	after its deadline
- * @levels: 1 to TWHEEL_MAX_LEVELS; 0: enough for 2^38 ticks with these slots
- *	(TWHEEL_DEFAULT_LEVELS with TWHEEL_DEFAULT_SLOTS), or the maximum if that is less.  More
- *	than enough are not used, but are not the default shape (EPERM).  A timer beyond the reach
- *	of all levels goes round the top one; one level is a hashed wheel
+ * @levels: 1 to TWHEEL_MAX_LEVELS; 0: enough for 2^38 ticks with these slots (TWHEEL_DEFAULT_LEVELS
+ *	with TWHEEL_DEFAULT_SLOTS), or the maximum if that is less.  Levels beyond those are not
+ *	used, but still are not the default shape (EPERM).  A timer beyond the reach of all levels
+ *	goes round the top one; one level is a hashed wheel
  * @slots: of each level, 1 to TWHEEL_MAX_SLOTS, rounded up to a power of two, at least 4;
  *	0: TWHEEL_DEFAULT_SLOTS
  * @capacity: ids are 0 to capacity - 1; at most TWHEEL_MAX_CAPACITY; 0: TWHEEL_DEFAULT_CAPACITY
- * @event_size: size of the caller's struct twheel_event; 0: 48 bytes, that of the first ABI.
- *	Out: size of the records that read() returns, at most the one asked for
+ * @event_size: size of the caller's struct twheel_event; 0: 48 bytes, that of the first ABI.  Out:
+ *	size of the records that read() returns, at most the size asked for
  * @words_offset: out: offset for mmap() of the words, one for each id; 0: the wheel has none
  * @now: out: the time of the wheel's clock
  * @clock_offset: out: add this to the caller's reading of @clock to get the wheel's time,
  *	modulo 2^64; 0 in the time namespace in which the wheel was opened
  *
  * Call SETUP once, before the wheel is used, or not at all.  It writes back the shape that the
- * wheel got; GET_SETUP tells it at any time, to a successor for example.  SETUP allocates all
+ * wheel got; GET_SETUP returns it at any time, for example to a successor.  SETUP allocates all
  * memory for words: if it fails (ENOMEM, EDQUOT, EINTR), it may be called again.
  */
 struct twheel_setup {
@@ -208,14 +208,15 @@ struct twheel_setup {
 #define TWHEEL_SETUP_WORDS	(1U << 1)
 
 /**
- * struct twheel_word - what a daemon and the kernel share of a timer
+ * struct twheel_word - the part of a timer that a daemon and the kernel share
  * @deadline: written by the daemon: when the timer is due; 0: not wanted.  The kernel writes it
  *	only on behalf of a caller: arm, cancel, read
- * @promise: written by the kernel, which looks in time at every deadline at or after this one;
- *	0: the kernel is not looking
+ * @promise: written by the kernel: it looks in time at every deadline at or after this one; 0: the
+ *	kernel does not look
  *
- * One for each id, mapped with MAP_SHARED from @words_offset of struct twheel_setup, also
- * read-only.  SETUP has allocated the memory.  docs/words.md has the reasons for these rules.
+ * There is one for each id, mapped with MAP_SHARED from @words_offset of struct twheel_setup; a
+ * read-only mapping is allowed.  SETUP has allocated the memory.  docs/words.md has the reasons for
+ * these rules.
  *
  * To arm, shorten or extend a timer, exchange @deadline (sequentially consistent) and then load
  * @promise.  If @deadline - 1 < @promise - 1, unsigned, the kernel would look too late: arm the
@@ -225,7 +226,8 @@ struct twheel_setup {
  * wanted, its event is not taken, and no other thread stores its deadline or takes its events.
  *
  * A read() returns an event only if it could swap (compare-and-swap) @deadline from the event's
- * to 0, or to the next one of a periodic timer.  Otherwise the event is stale, and read drops it.
+ * deadline to 0, or to the next one of a periodic timer.  Otherwise the event is stale, and read()
+ * drops it.
  */
 struct twheel_word {
 	__aligned_u64	deadline;
@@ -236,27 +238,29 @@ struct twheel_word {
  * struct twheel_op - arm or cancel a timer
  * @opcode: TWHEEL_OP_* in a submit; 0 for TWHEEL_IOC_ARM and TWHEEL_IOC_CANCEL
  * @flags: TWHEEL_ARM_* for an arm; 0 for a cancel
- * @deadline: arm: when it is due, absolute, or from now with TWHEEL_ARM_RELATIVE (at most
- *	2^63 - 1; the sum saturates).  In the past: due now.  0, also from now, means never: the
- *	timer is left not armed, with the interval, slack, count and cookie of this arm, which
- *	then hold for a deadline stored in its word.  Not 0 with TWHEEL_ID_ANY
+ * @deadline: arm: when it is due, absolute, or from now with TWHEEL_ARM_RELATIVE (at most 2^63 - 1;
+ *	the sum saturates).  In the past: due now.  0, absolute or relative, means never: the timer
+ *	is then not armed, but keeps the interval, slack, count and cookie of this arm for a
+ *	deadline that is stored in its word later.  Must not be 0 with TWHEEL_ID_ANY
  * @interval: arm: period in ns, below 2^63; 0: one-shot
- * @slack: arm: it may be up to this much late, so that timers share a wake-up; ns, below 2^63
- * @cookie: arm: handed back in the events
- * @count: arm, with an interval: expire this often, overruns counted, at most TWHEEL_MAX_COUNT;
- *	0: for ever.  0 for a one-shot.  Stale events do not count.  After the last expiration the
- *	timer is a one-shot, also if its word arms it again, until an arm gives it an interval
+ * @slack: arm: ns by which the timer may be late, so that timers share a wake-up; below 2^63
+ * @cookie: arm: returned in the timer's events
+ * @count: arm, with an interval: number of expirations, overruns included, at most
+ *	TWHEEL_MAX_COUNT; 0: for ever.  0 for a one-shot.  Stale events do not count.  After the
+ *	last expiration the timer is a one-shot, even if its word arms it again, until an arm gives
+ *	it an interval
  * @reserved: 0
- * @id: the timer; for an arm also TWHEEL_ID_ANY.  Out: the id armed
+ * @id: the timer; for an arm it may be TWHEEL_ID_ANY.  Out: the id armed
  * @generation: if not 0, the generation that the timer must have (ESTALE, before EEXIST and
  *	ENOENT); 0 with TWHEEL_ID_ANY.  Out: the generation of this arming; for a cancel, the one
  *	found
  * @state: out: enum twheel_state before this call; TWHEEL_STATE_IDLE with TWHEEL_ID_ANY
- * @result: out: 0 or a negative errno, for submit; a single call returns its error.  If it is
- *	negative, @id, @generation and @state are as given
+ * @result: out, in a submit: 0 or a negative errno; a single call returns its error.  If it is
+ *	negative, @id, @generation and @state are unchanged
  *
- * Arming an armed timer moves it: once the call has returned, no event of the earlier arming can
- * be read.  A cancel uses @flags, @id and @generation; all else that it takes in must be 0.
+ * Arming an armed timer moves it: once the call has returned, no event of the earlier arming can be
+ * read.  A cancel uses @flags, @id and @generation; all other fields that the kernel reads must be
+ * 0.
  */
 struct twheel_op {
 	__u32		opcode;
@@ -282,26 +286,26 @@ struct twheel_op {
 #define TWHEEL_ARM_NEW		(1U << 1)
 /* Only if the timer is armed (ENOENT).  EINVAL with TWHEEL_ID_ANY. */
 #define TWHEEL_ARM_MOVE		(1U << 2)
-/* Arm by the deadline in the timer's word, and keep all else.  All fields but @id must be 0. */
+/* Arm by the deadline in the timer's word, and keep the rest.  All fields but @id must be 0. */
 #define TWHEEL_ARM_STORED	(1U << 3)
-/* Keep interval, slack, cookie and count; here they must be 0.  EINVAL with TWHEEL_ID_ANY. */
+/* Keep interval, slack, cookie and count: the fields must be 0.  EINVAL with TWHEEL_ID_ANY. */
 #define TWHEEL_ARM_KEEP		(1U << 4)
 
 /**
  * struct twheel_submit - many operations in one call (TWHEEL_IOC_SUBMIT)
  * @ops: address of an array of struct twheel_op
  * @nr: its length, at most TWHEEL_MAX_BATCH
- * @op_size: sizeof(struct twheel_op): the distance of the records
+ * @op_size: sizeof(struct twheel_op): the distance from one record to the next
  * @flags: 0
  * @done: out: operations whose result was written
- * @failed: out: how many of these have a negative result
+ * @failed: out: number of these that have a negative result
  * @reserved: 0
  *
  * Operations are carried out in order; one that fails does not stop the others.  A signal, or a
  * record that can't be read or written or has a tail that is not zero, ends the call at operation
- * @done: submit the rest again.  EFAULT and E2BIG mean that this was the first operation.  If
- * another thread unmaps the array during the call, some of the rest may have been carried out, and
- * nothing tells which.
+ * @done: submit the rest again.  The call fails with EFAULT or E2BIG only if that was the first
+ * operation.  If another thread unmaps the array during the call, some of the rest may have been
+ * carried out, and the call does not report which.
  */
 struct twheel_submit {
 	__aligned_u64	ops;
@@ -314,14 +318,14 @@ struct twheel_submit {
 };
 
 /**
- * struct twheel_timer - all about a timer (TWHEEL_IOC_GET, _LIST)
+ * struct twheel_timer - the state of a timer (TWHEEL_IOC_GET, _LIST)
  * @id: the timer.  GET: in
- * @generation: of its last arming by a call.  GET: in: if not 0, the one it must have
+ * @generation: of its last arming by a call.  GET: in: if not 0, the generation that it must have
  * @state: enum twheel_state
  * @count: expirations left of a count-limited timer; otherwise 0
  * @cookie: as given
- * @deadline: next, or of the event that waits; absolute
- * @remaining: until @deadline; 1 if it has passed, since 0 means never
+ * @deadline: absolute; the next one, or that of the event that waits
+ * @remaining: ns until @deadline; 1 if it has passed, because 0 means never
  * @interval: period, or 0
  * @slack: as the wheel keeps it: rounded down to whole ticks, at most 2^32 - 1 of them
  * @overruns: of the event that waits, as of now
@@ -347,15 +351,15 @@ struct twheel_timer {
  * struct twheel_list - enumerate the armed timers (TWHEEL_IOC_LIST)
  * @timers: address of an array of struct twheel_timer to fill
  * @nr: its length, 1 to TWHEEL_MAX_BATCH
- * @timer_size: sizeof(struct twheel_timer): the distance of the records
- * @cursor: first id to look at, 0 to start.  Out: where to go on
+ * @timer_size: sizeof(struct twheel_timer): the distance from one record to the next
+ * @cursor: first id to look at, 0 to start.  Out: the id to continue with
  * @flags: 0
- * @done: out: entries written; 0 means that the end is reached
+ * @done: out: entries written; 0 at the end
  * @reserved: 0
  *
- * Timers come in order of ids, without one whose event a read is copying.  A call may return
+ * Timers come in order of ids; one whose event a read is copying is left out.  A call may return
  * fewer than @nr before the end.  If a signal comes before it has found a timer, it fails with
- * EINTR or is restarted, and goes on from @cursor.  To drain a wheel, submit cancels with the
+ * EINTR or is restarted, and continues from @cursor.  To drain a wheel, submit cancels with the
  * generations listed; @state of each tells whether the timer was pending or expired.
  */
 struct twheel_list {
@@ -373,16 +377,17 @@ struct twheel_list {
 
 /**
  * struct twheel_stats - counters of a wheel (TWHEEL_IOC_STATS)
- * @pending: armed timers that are not due; with words also those cancelled by a store since the
- *	wheel looked
+ * @pending: armed timers that are not due; with words also those that a store has cancelled since
+ *	the wheel looked
  * @expired: events that wait to be read; with words also stale ones that no poll or read has
- *	dropped yet.  From 1,024 events on only read and poll look for further timers that are due
+ *	dropped yet.  From 1,024 events on, only read and poll look for more due timers
  * @arms: arms and moves
  * @cancels: cancels that found the timer armed
- * @fired: expirations found due, again after a store has moved a due timer to another past time
+ * @fired: expirations found due; one counts again if a store has moved the due timer to another
+ *	past time
  * @delivered: events that read returned
- * @overruns: periods counted in these events
- * @interrupts: times that softirq turned the wheel
+ * @overruns: sum of the overruns in these events
+ * @interrupts: how often softirq turned the wheel
  * @memory: bytes of kernel memory that the wheel holds
  * @next: no pending timer is due before this, ns of the wheel's clock; 0: none is pending
  * @max_late: the largest lateness counted in @late, ns
