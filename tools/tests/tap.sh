@@ -14,8 +14,9 @@ result()
 	if [ "$1" -eq 0 ]; then
 		echo "ok $nr - $2"
 	else
-		echo "not ok $nr - $2"
+		# What explains it comes first, as check/tap reads it.
 		sed 's/^/#   /' "$dir/out" "$dir/err" | head -n 60
+		echo "not ok $nr - $2"
 		failed=1
 	fi
 }
