@@ -185,7 +185,8 @@ struct row *ratio(const char *name, const struct row *a, const struct row *b,
 	struct row *row;
 	char peer[40];
 
-	if (!a || !b)
+	/* What is left of a share of a processor, without the load's own, may be nothing. */
+	if (!a || !b || b->min <= 0)
 		return NULL;
 	snprintf(peer, sizeof(peer), "%.16s : %.16s", a->peer, b->peer);
 	row = new_row(a->part, a->bed, name, peer, a->timers, "times");

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tables of README, docs/figures.md and docs/when.md, from docs/bench.json.
+"""The tables of README, docs/figures.md, docs/goals.md and docs/when.md, from docs/bench.json.
 
 A function for each table, which gets the measurements. A figure is named by its bed, name, peer and
 number of timers, as in the file. The bed of a guest is "KERNEL guest", or "KERNEL icount" where
 instructions are counted.
 """
-from goals import goals, missed
+from goals import goals
 from pages import NOT, Measured, number, row
 
 UM = "um-plain"
@@ -79,32 +79,33 @@ FEWER = (
 )
 
 
-def peer_rows(m, title, kind, name, n, without=(), cell=Measured.cell):
-    """A row of a table of peers for each kernel."""
-    text = ""
-    for kernel in m.kernels:
-        cells = ["-" if peer in without else cell(m, f"{kernel} {kind}", name, peer, n)
-                 for peer in PEERS]
-        if set(cells) <= {"-", NOT}:
-            cells = [NOT] + [""] * (len(PEERS) - 1)
-        text += row(title, m.series(kernel), *cells)
-        title = ""
-    return text
+def peer_row(m, kernel, heads, line):
+    """A row of a table of peers, of a kernel."""
+    kind, name, n, without, cell = line + [(), Measured.cell][len(line) - 3:]
+    cells = ["-" if peer in without else cell(m, f"{kernel} {kind}", name, peer, n)
+             for peer in PEERS]
+    if set(cells) <= {"-", NOT}:
+        cells = [NOT] + [""] * (len(PEERS) - 1)
+    return row(*heads, *cells)
 
 
 def peers(m):
     """Operations, compared with all peers."""
     return row("", "Linux", "twheel by stores", "twheel by calls", "timerfd", "POSIX timer",
                "io_uring", "heap in user space", "wheel in user space") + \
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|\n" + "".join(peer_rows(m, *line) for line in ROWS)
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|\n" + \
+        "".join(peer_row(m, kernel, (title if kernel == m.kernels[0] else "", m.series(kernel)), line)
+                for title, *line in ROWS for kernel in m.kernels)
 
 
 def beside(m):
-    """The main operations, on the page that helps to choose a timer."""
-    return row("", "Linux", "twheel, a store", "twheel, a call", "timerfd", "POSIX timer",
-               "io_uring", "heap in the process", "wheel in the process") + \
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|\n" + \
-        "".join(peer_rows(m, *line) for line in FEWER) + f"\n¹ of 100,000.\n{m.missing}"
+    """The main operations on the newest kernel, on the page that helps to choose a timer."""
+    newest = m.kernels[-1]
+    return row(f"Linux {m.series(newest)}", "twheel, a store", "twheel, a call", "timerfd",
+               "POSIX timer", "io_uring", "heap in the process", "wheel in the process") + \
+        "|---|--:|--:|--:|--:|--:|--:|--:|\n" + \
+        "".join(peer_row(m, newest, (title,), line) for title, *line in FEWER) + \
+        f"\n¹ of 100,000.\n{m.missing}"
 
 
 def headline(m):
@@ -232,4 +233,4 @@ def idle(m):
 
 
 TABLES = {table.__name__: table for table in (headline, measured, peers, beside, stores, loops,
-                                              million, opening, requests, idle, goals, missed)}
+                                              million, opening, requests, idle, goals)}
