@@ -36,7 +36,7 @@ struct arm {
 enum { KEY_TIMES = 256, KEY_CLOCK, KEY_TICK, KEY_CAPACITY, KEY_JSON };
 
 static const struct argp_option argp_options[] = {
-	{ "id", 'i', "N", 0, "id of the first timer, then N+1...; by default the kernel chooses", 0 },
+	{ "id", 'i', "N", 0, "id of the first timer, then N+1...; default: the kernel chooses", 0 },
 	{ "every", 'e', "DURATION", 0, "after the first expiry, expire every DURATION", 0 },
 	{ "times", KEY_TIMES, "N", 0, "with --every: expire N times, not for ever", 0 },
 	{ "slack", 's', "DURATION", 0, "a timer may be this late, to share a wake-up", 0 },
@@ -49,7 +49,8 @@ static const struct argp_option argp_options[] = {
 };
 
 static const char doc[] =
-	"Arm a timer for each DURATION, print each event as it comes, and end when no more will come."
+	"Arm a timer for each DURATION, print each event as it comes, and end when no more "
+	"will come."
 	"\v"
 	"A DURATION is written 250ms, 1h30m, 1.5s, 2d, 100us; 0 is due at once.  The timers "
 	"live as long as this command does: look at them with `twheel list --pid PID'.\n"

@@ -134,7 +134,8 @@ const char *wheel_explain(int err)
 	case EOVERFLOW:
 		return "too many entries in one call: give fewer";
 	case EPERM:
-		return "a tick below 100us, or another shape than the default, needs CAP_SYS_RESOURCE: be root";
+		return "a tick below 100us, or another shape than the default, needs "
+		       "CAP_SYS_RESOURCE: be root";
 	case EBUSY:
 		return "the wheel is in use already: it can be set up only before the first timer";
 	case EEXIST:

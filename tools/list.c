@@ -283,8 +283,8 @@ int verb_list(int argc, char **argv)
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
 		.doc = "List the armed timers of a wheel, pending and expired, by id."
-		       "\vWithout --pid or --fd there must be exactly one open wheel.  --sort comes "
-		       "before --limit: all timers are sorted, and the first N printed.\n"
+		       "\vWithout --pid or --fd there must be exactly one open wheel.  --sort "
+		       "comes before --limit: all timers are sorted, and the first N printed.\n"
 		       "\n"
 		       "Example: the ten timers of process 1234 that are due next\n"
 		       "  twheel list --pid 1234 --state pending --sort remaining --limit 10",

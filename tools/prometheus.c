@@ -218,7 +218,7 @@ static void print_lateness(FILE *file, const struct groups *groups)
 		print_duration(file, "max_late_seconds", &groups->group[i],
 			       groups->group[i].sum.max_late);
 	print_head(file, "late_seconds", "histogram",
-		   "Events read, by the time from their deadlines until the kernel found the timers due.");
+		   "Events read, by the time from deadline until the kernel found the timer due.");
 	for (i = 0; i < groups->nr; i++)
 		print_histogram(file, &groups->group[i]);
 }

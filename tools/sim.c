@@ -58,9 +58,9 @@ static const struct argp_option argp_options[] = {
 	{ "levels", KEY_LEVELS, "N", 0, "at most N levels", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
 	{ "start", KEY_START, "DURATION", 0, "time of the clock at the beginning (0)", 0 },
-	{ "load", KEY_LOAD, "N", 0, "instead of a script: N requests with timeouts in a minute", 0 },
-	{ "extended", KEY_EXTENDED, "PERCENT", 0, "share of these pushed back after 500 ms (50)", 0 },
-	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "share of these cancelled after 1 s (80)", 0 },
+	{ "load", KEY_LOAD, "N", 0, "no script, but N requests with timeouts in a minute", 0 },
+	{ "extended", KEY_EXTENDED, "PERCENT", 0, "requests pushed back after 500 ms (50)", 0 },
+	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "requests cancelled after 1 s (80)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "seed of the random timeouts (1)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }

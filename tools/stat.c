@@ -29,7 +29,8 @@ static const struct argp_option argp_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "print JSON; for several wheels, JSON Lines", 0 },
 	{ "prometheus", KEY_PROMETHEUS, NULL, 0,
 	  "print sums over all wheels, for each command, for Prometheus", 0 },
-	{ "output", 'o', "FILE", 0, "with --prometheus: write to FILE, which is replaced as a whole", 0 },
+	{ "output", 'o', "FILE", 0,
+	  "with --prometheus: write to FILE, which is replaced as a whole", 0 },
 	{ 0 }
 };
 
@@ -278,12 +279,13 @@ int verb_stat(int argc, char **argv)
 	static const struct argp_child children[] = { { .argp = &target_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .children = children,
-		.doc = "Print everything about a wheel; without --pid or --fd, list the open wheels."
-		       "\v\"Found late\" is the time from a deadline until the kernel found the timer "
-		       "due.  While 1,024 events wait, only read and poll look for more due timers.  "
-		       "A wheel that several processes hold is listed once.\n"
+		.doc = "Print everything about a wheel; without --pid or --fd, list all open "
+		       "wheels."
+		       "\v\"Found late\" is the time from a deadline until the kernel found the "
+		       "timer due.  While 1,024 events wait, only read and poll look for more due "
+		       "timers.  A wheel that several processes hold is listed once.\n"
 		       "\n"
-		       "Example: all about the wheel of process 1234\n"
+		       "Example: everything about the wheel of process 1234\n"
 		       "  twheel stat --pid 1234",
 	};
 	struct stat_options options = { .target = TARGET_OPTIONS_INIT };

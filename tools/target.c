@@ -47,8 +47,9 @@ static bool is_wheel(struct target *target)
 	struct info info;
 
 	/*
-	 * The cheap test first: a file without a path, such as a socket, is no wheel.  In a container
-	 * the path can be any.  Opening the file itself could wait for ever for a dead server.
+	 * The cheap test first: a file without a path, such as a socket, is no wheel.  In a
+	 * container the path can be any.  Opening the file itself could wait for ever for a
+	 * dead server.
 	 */
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", target->pid, target->fd);
 	if (readlink(path, &first, 1) != 1 || first != '/')
@@ -359,7 +360,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option argp_options[] = {
-	{ "pid", 'p', "PID[:FD]", 0, "the wheel of process PID; of several, that of descriptor FD", 0 },
+	{ "pid", 'p', "PID[:FD]", 0, "the wheel of process PID; of several, that of FD", 0 },
 	{ "fd", 'f', "FD", 0, "a wheel that this command inherits as file descriptor FD", 0 },
 	{ 0 }
 };

@@ -44,7 +44,8 @@ static const struct argp_option argp_options[] = {
 	  "only one run, with a system call for each change", 0 },
 	{ "fallback", KEY_FALLBACK, NULL, 0,
 	  "only one run, with the wheel in the server's process", 0 },
-	{ "record", KEY_RECORD, "FILE", 0, "write the plan and the observations of each connection", 0 },
+	{ "record", KEY_RECORD, "FILE", 0,
+	  "write the plan and the observations of each connection", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print the result as JSON, nothing else on stdout", 0 },
 	{ 0 }
 };

@@ -114,7 +114,7 @@ static void print_cuts(const struct run *run)
 	snprintf(note, sizeof(note), "of %s that fell silent", number(text, v->expected));
 	row("cut on time", v->on_time, note);
 	zero_row("cut early", v->early, "(must be 0)");
-	snprintf(note, sizeof(note), "(must be 0: cut more than %s late, or never, or while talking)",
+	snprintf(note, sizeof(note), "(must be 0: cut more than %s late, never, or while talking)",
 		 duration_short(bound, run->bound));
 	zero_row("missed", v->missed, note);
 	snprintf(note, sizeof(note), "(the client was up to %s behind its schedule)",

@@ -47,7 +47,7 @@ void check_kernel(struct facts *facts, struct finding *finding)
 		    "%s is older than %d.%d, the oldest that twheel supports: boot a newer one",
 		    facts->release, OLDEST_MAJOR, OLDEST_MINOR);
 	} else if (access("/proc/modules", F_OK)) {
-		say(finding, PROBLEM, "%s cannot load modules (CONFIG_MODULES): boot another kernel",
+		say(finding, PROBLEM, "%s can't load modules (CONFIG_MODULES): boot another kernel",
 		    facts->release);
 	} else if (read_line("/proc/sys/kernel/modules_disabled", disabled, sizeof(disabled)) &&
 		   strcmp(disabled, "0")) {

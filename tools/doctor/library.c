@@ -118,7 +118,8 @@ void check_library(struct facts *facts, struct finding *finding)
 	if (version && !strcmp(version(), VERSION)) {
 		say(finding, GOOD, "%s, %s", version(), path_of(facts->library));
 	} else if (version) {
-		say(finding, PROBLEM, "%s is %s, but this program is %s: install the same release of both",
+		say(finding, PROBLEM,
+		    "%s is %s, but this program is %s: install the same release of both",
 		    path_of(facts->library), version(), VERSION);
 		type_install(facts, finding);
 	} else if (find_unknown(facts, folder)) {

@@ -310,8 +310,8 @@ void check_signature(struct facts *facts, struct finding *finding)
 		type_build(facts, finding);
 	} else if (!cert) {
 		say(finding, UNKNOWN,
-		    "the kernel accepts only keys that it knows (%s), and the key of %s is not found "
-		    "on this machine",
+		    "the kernel accepts only keys that it knows (%s), and the key of %s is not "
+		    "found on this machine",
 		    enforced, *file->signer ? file->signer : "this signature");
 	} else {
 		explain_key(facts, finding, cert);
@@ -425,7 +425,8 @@ static void look_for_holders(const struct facts *facts, struct finding *finding)
 	read_line("/sys/module/twheel/refcnt", users, sizeof(users));
 	holders = target_holders(&nr, &denied);
 	if (!strcmp(users, "0")) {
-		append(finding->text, sizeof(finding->text), ", or now, because nothing holds a wheel");
+		append(finding->text, sizeof(finding->text),
+		       ", or now, because nothing holds a wheel");
 		type_reload(facts, finding, &none);
 	} else if (denied && geteuid()) {
 		append(finding->text, sizeof(finding->text),

@@ -85,7 +85,8 @@ void check_node(struct facts *facts, struct finding *finding)
 	}
 	snprintf(is, sizeof(is), "%u:%u", major(st.st_rdev), minor(st.st_rdev));
 	if (!S_ISCHR(st.st_mode)) {
-		say(finding, PROBLEM, WHEEL_PATH " is not a device, but something else of that name");
+		say(finding, PROBLEM,
+		    WHEEL_PATH " is not a device, but something else of that name");
 		type_node(facts, finding, dev);
 	} else if (*dev && strcmp(dev, is)) {
 		say(finding, PROBLEM,
@@ -157,8 +158,8 @@ static void explain_denied(const struct facts *facts, struct finding *finding,
 	describe_node(node, sizeof(node), st);
 	if (is_shared && group && is_member(st->st_gid)) {
 		say(finding, PROBLEM,
-		    "%s is in group %s, but this session is older: log in again, or, for this shell "
-		    "only, type",
+		    "%s is in group %s, but this session is older: log in again, or, for this "
+		    "shell only, type",
 		    user, group->gr_name);
 		type(finding, "newgrp %s", group->gr_name);
 	} else if (is_shared && group) {

@@ -66,7 +66,7 @@ static uint64_t simple_memory(const struct sim *s)
 }
 
 const struct sim_system sim_simple = {
-	.name = "simple", .about = "one wheel, one turn: what is later is refused",
+	.name = "simple", .about = "one wheel, one turn: later timers are refused",
 	.tick = 1000000, .slots = 512, .timer_size = sizeof(struct sim_link),
 	.create = simple_create, .destroy = simple_destroy, .arm = simple_arm,
 	.cancel = simple_cancel, .next = sim_next_tick, .wake = simple_wake,
