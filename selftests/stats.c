@@ -155,10 +155,11 @@ static __u64 number_behind(const char *text, const char *key)
 /* With 1,024 events unread a timer that is due waits to be found, and the next time is now. */
 TEST_F(wheel, the_figures_of_fdinfo_are_of_one_moment)
 {
-	__u64 due = now_ns() + 100 * MSEC;
 	char path[64], text[4096];
+	__u64 due;
 
 	ASSERT_EQ(0, arm_many(self->fd, 1024, 1, 0));
+	due = now_ns() + 100 * MSEC;
 	ASSERT_EQ(0, arm_at(self->fd, 1024, due, 0));
 	sleep_until(due + 2 * MSEC);
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
