@@ -336,7 +336,7 @@ def test_no_module_is_installed_beside_the_one_that_is_loaded():
     """So a reboot would have none."""
     INSTALLED.unlink()
     (MODULES / "modules.dep").unlink()
-    look().silent("module").finds("loaded", "ok", "modprobe knows none for .*, so a reboot")
+    look().silent("module").finds("loaded", "ok", "modprobe knows none for .*, so after a reboot")
     install_module()
 
 
@@ -372,19 +372,20 @@ def test_another_file_is_in_the_device_s_place():
 
 
 DEV = "mount -t tmpfs none /dev; mknod /dev/null c 1 3"
+GIVEN = "give it to the container"
 
 
 @cases(
     "case, script, env, text, command",
-    ("a service", DEV, {}, "a container, or a service with PrivateDevices=",
+    ("a service", DEV, {}, "the container, or to the service with PrivateDevices=",
      "^systemd-run -p PrivateDevices=no -p 'DeviceAllow=/dev/twheel rw'"),
     ("systemd-nspawn", DEV + "; mount -t tmpfs none /run; mkdir /run/systemd; "
-     "echo systemd-nspawn >/run/systemd/container", {}, "a container",
+     "echo systemd-nspawn >/run/systemd/container", {}, GIVEN,
      "^systemd-nspawn --bind=/dev/twheel .*DeviceAllow="),
-    ("podman", DEV + "; mount -t tmpfs none /run; : >/run/.containerenv", {}, "a container",
+    ("podman", DEV + "; mount -t tmpfs none /run; : >/run/.containerenv", {}, GIVEN,
      "^podman run --device=/dev/twheel"),
-    ("docker", ": >/.dockerenv; " + DEV, {}, "a container", "^docker run --device=/dev/twheel"),
-    ("lxc", DEV, {"container": "lxc"}, "a container", "^lxc config device add NAME twheel"),
+    ("docker", ": >/.dockerenv; " + DEV, {}, GIVEN, "^docker run --device=/dev/twheel"),
+    ("lxc", DEV, {"container": "lxc"}, GIVEN, "^lxc config device add NAME twheel"),
 )
 def test_the_device_is_missing_in(script, env, text, command):
     """A container or a service, which is to be given it."""
@@ -425,7 +426,7 @@ def test_no_more_are_allowed(what):
     path.write_text("0", encoding="ascii")
     report = look().finds(
         "limits", "problem",
-        f"no more .*options twheel max_user_{what}=[0-9]+ in /etc/modprobe.d",
+        f"limit on {what}; .*options twheel max_user_{what}=[0-9]+ in /etc/modprobe.d",
         rf"^echo [0-9]+ \| tee {path}$")
     report.obey("limits")
     look().finds("limits", "ok", "room for")
@@ -452,7 +453,7 @@ def test_the_cgroup_s_memory_is_too_small():
     (small / "memory.max").write_text("4M", encoding="ascii")
     report = shell('echo $$ >"$1/cgroup.procs"; exec twheel doctor', small)
     report.finds("limits", "problem",
-                 "no memory for a wheel of 65536 timers: its limit is 4.0 MiB",
+                 "cgroup has no memory for a wheel of 65536 timers: its limit is 4.0 MiB",
                  "^echo 8388608 [|] tee ")
     report.obey("limits")
     assert (small / "memory.max").read_text("ascii") == "8388608\n"
@@ -530,7 +531,7 @@ def test_the_library_is_of_another_version():
     data = LIBRARY.read_bytes().replace(VERSION.encode(), b"9.9.9")
     (OPT / "lib" / SONAME).write_bytes(data)
     look(env={"LD_LIBRARY_PATH": OPT / "lib"}).finds(
-        "library", "problem", f"{SONAME} is 9.9.9 and this program {VERSION}", "make install$")
+        "library", "problem", f"{SONAME} is 9.9.9, but this program is {VERSION}:", "make install$")
 
 
 # --- not loaded ---
@@ -570,7 +571,7 @@ def test_the_kernel_takes_no_module(folder):
     (folder / "one").write_text("1\n", encoding="ascii")
     report = apart(f"mount --bind {folder}/one /proc/sys/kernel/modules_disabled")
     report.finds("kernel", "problem", "loads no more modules", "^reboot$")
-    report.finds("loaded", "problem", "^not loaded, and .* above$")
+    report.finds("loaded", "problem", "^not loaded, and .* above is solved$")
     apart("mount -t tmpfs none /proc; mkdir /proc/self").finds("kernel", "problem",
                                                                 "CONFIG_MODULES")
 
@@ -584,7 +585,7 @@ def test_modprobe_has_not_been_told_of_the_module():
     install_module()
     report.finds("module", "problem", f"{INSTALLED} is there, but modprobe does not know it",
                  "^depmod -a$")
-    report.finds("loaded", "problem", "^not loaded, and .* above$")
+    report.finds("loaded", "problem", "^not loaded, and .* above is solved$")
 
 
 @without_module
@@ -762,7 +763,7 @@ def test_the_module_is_not_signed(folder, by, script, text, command):
     report = apart(script.replace("{0}", str(folder)))
     report.finds("signature", "problem", text, command)
     if by == "module.sig_enforce":
-        report.finds("loaded", "problem", "^not loaded, and .* above$")
+        report.finds("loaded", "problem", "^not loaded, and .* above is solved$")
 
 
 @pytest.fixture(name="signed")
