@@ -212,22 +212,26 @@ static void fair_close(struct fair *f)
 		close(f->fd[i]);
 }
 
-/* Arm all timers of both users, to be due at @start.  Was that before @start? */
-static bool fair_begin(struct fair user[2], __u64 start)
+/* Arm all timers of both users, to be due at @start.  -1: it failed; 0: it took too long. */
+static int fair_begin(struct fair user[2], __u64 start)
 {
 	pid_t pid[2];
-	bool done = true;
+	int ret = 1;
 
 	for (int i = 0; i < 2; i++) {
-		for (int k = 0; k < FAIR_WHEELS; k++)
+		for (int k = 0; k < FAIR_WHEELS; k++) {
 			user[i].fd[k] = wheel_open(0);
+			if (user[i].fd[k] < 0)
+				return -1;
+		}
 		pid[i] = fork();
 		if (!pid[i])
 			fair_arm(&user[i], i ? BOB : ALICE, start);
 	}
 	for (int i = 0; i < 2; i++)
-		done = !child_result(pid[i]) && done;
-	return done && now_ns() < start;
+		if (child_result(pid[i]))
+			ret = -1;
+	return ret < 0 ? ret : now_ns() < start;
 }
 
 TEST(wheels_of_three_clocks_are_turned_no_more_often_than_those_of_one)
@@ -235,17 +239,19 @@ TEST(wheels_of_three_clocks_are_turned_no_more_often_than_those_of_one)
 	struct fair user[2] = { { .clocks = false }, { .clocks = true } }, before[2];
 	__u64 ahead = 6 * SEC, start;
 	unsigned int i;
+	int ret;
 
 	if (getuid())
 		SKIP(return, NEEDS_ROOT);
 	ASSERT_EQ(0, pin(0));
 	/* An arm that comes too late leaves softirq nothing to do: slow machines get more time. */
-	while (!fair_begin(user, start = now_ns() + ahead)) {
+	while (!(ret = fair_begin(user, start = now_ns() + ahead))) {
 		fair_close(&user[0]);
 		fair_close(&user[1]);
 		ahead *= 2;
 		ASSERT_GT(120 * SEC, ahead);
 	}
+	ASSERT_EQ(1, ret);
 	/* The timers are due one after the other, and all of them now. */
 	sleep_until(start + FAIR_TIMERS * USEC);
 	for (i = 0; i < 2; i++) {
