@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The broken wheels: what is wrong with each, for teachers; a hint, for learners; and which lines of
-the module are changed. `mark` builds them, and their order is that of README.md."""
+"""The broken wheels: what is wrong with each, for teachers; a hint, for learners; and which lines
+of the module are changed. `mark` builds them, and their order is that of README.md."""
 from typing import NamedTuple
 
 
