@@ -25,8 +25,8 @@ WHEELS = (
         "An event says when it was found due. What does the clock say?",
         (("timer.h", "ticks + (left > ts->tick) + (left > 0)", "ticks + (left >= ts->tick)"),
          # Never a tick that has passed: it would be lost.
-         ("timers.c", "expiry = first_tick(ts, deadline);",
-          "expiry = file_tick(ts, deadline, 0);"))),
+         ("timers.c", "tick = first_tick(ts, deadline);",
+          "tick = file_tick(ts, deadline, 0);"))),
     Wheel(
         "turn",
         "A timer for the very next tick is put where the hand has been, and comes a turn late: 64 "
@@ -53,7 +53,7 @@ WHEELS = (
         "order.",
         "Events come in the order of their ticks, also to a reader who has slept too long. What "
         "does the header say of 1,024 events?",
-        (("wheel.c", "at && tick[at - 1] > expiry", "false"),)),
+        (("wheel.c", "at && sorted[at - 1] > tick", "false"),)),
     Wheel(
         "cancelled",
         "A cancel of a timer that has expired tells so, and leaves its event to be read.",
