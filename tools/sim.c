@@ -42,6 +42,7 @@ enum {
 	KEY_LEVELS,
 	KEY_CAPACITY,
 	KEY_START,
+	KEY_ROUND,
 	KEY_LOAD,
 	KEY_EXTENDED,
 	KEY_CANCELLED,
@@ -58,6 +59,7 @@ static const struct argp_option argp_options[] = {
 	{ "levels", KEY_LEVELS, "N", 0, "no more levels than N", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
 	{ "start", KEY_START, "DURATION", 0, "what the clock tells at the beginning (0)", 0 },
+	{ "round", KEY_ROUND, "up|down", 0, "hierarchical: a deadline between two ticks (down)", 0 },
 	{ "load", KEY_LOAD, "N", 0, "no script: N requests with timeouts, in a minute", 0 },
 	{ "extended", KEY_EXTENDED, "PERCENT", 0, "of these, pushed back after 500 ms (50)", 0 },
 	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "of these, cancelled after 1 s (80)", 0 },
@@ -110,6 +112,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_START:
 		job->shape.start = option_duration("--start", arg);
+		return 0;
+	case KEY_ROUND:
+		job->shape.round_up = !strcmp(arg, "up");
+		if (!job->shape.round_up && strcmp(arg, "down"))
+			usage_error("--round %s: say up or down", arg);
 		return 0;
 	case KEY_LOAD:
 		job->load.timers = option_number("--load", arg, 1, SIM_MAX_CAPACITY);

@@ -471,7 +471,7 @@ function traceLines(simulation)
 		levels: n.levels, time_ns: simulation.now, inserts: n.inserts, extends: n.extends,
 		cancels: n.cancels, refused: n.refused, moves: n.moves, passed: n.passed,
 		wakeups: n.wakeups, empty: n.empty, expired: n.expired, early: n.early,
-		armed: n.armed, armed_max: n.armed_max, late_max_ns: n.late_max,
+		early_max_ns: n.early_max, armed: n.armed, armed_max: n.armed_max, late_max_ns: n.late_max,
 		late_mean_ns: n.expired ? late_sum / n.expired : 0n, note: simulation.note(),
 	}));
 	return lines;

@@ -291,6 +291,7 @@ static void counters_json(const struct sim_system *system, struct sim *s)
 	json_number(line, "empty", c->empty);
 	json_number(line, "expired", c->expired);
 	json_number(line, "early", c->early);
+	json_number(line, "early_max_ns", c->early_max);
 	json_number(line, "armed", c->armed);
 	json_number(line, "armed_max", c->armed_max);
 	json_number(line, "late_max_ns", c->late_max);
@@ -332,6 +333,8 @@ static void counters_text(const struct sim_system *system, struct sim *s)
 		row("early", c->early, "before their deadlines");
 	if (c->armed)
 		row("armed still", c->armed, "run alone goes on until none is");
+	if (c->early)
+		output_row("earliness, the most", duration_short(text, c->early_max), "");
 	output_row("lateness, the most", duration_short(text, c->late_max), "");
 	output_row("lateness, the mean", duration_short(text, late_mean(c)), "");
 	row("bytes a timer", c->timer_bytes, "");
@@ -351,9 +354,9 @@ void show_counters(struct show *show, const struct sim_system *system, struct si
 
 void show_head(void)
 {
-	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7s  %9s%s\n",
+	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %7s  %9s%s\n",
 	       colour(stdout, BOLD), "SYSTEM", "INSERTS", "MOVES", "PASSED", "WAKE-UPS", "EMPTY",
-	       "EXPIRED", "REFUSED", "LATE MAX", "LATE MEAN", "B/TIMER", "MEMORY",
+	       "EXPIRED", "REFUSED", "EARLY MAX", "LATE MAX", "LATE MEAN", "B/TIMER", "MEMORY",
 	       colour(stdout, PLAIN));
 }
 
@@ -362,12 +365,12 @@ void show_row(const struct sim_system *system, struct sim *s)
 	const struct sim_counters *c = sim_counters(s);
 	char inserts[NUMBER_LEN], moves[NUMBER_LEN], passed[NUMBER_LEN], wakeups[NUMBER_LEN];
 	char empty[NUMBER_LEN], expired[NUMBER_LEN], refused[NUMBER_LEN], memory[NUMBER_LEN];
-	char most[DURATION_LEN], mean[DURATION_LEN];
+	char early[DURATION_LEN], most[DURATION_LEN], mean[DURATION_LEN];
 
-	printf("%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7u  %9s\n",
+	printf("%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %7u  %9s\n",
 	       sim_system_name(system), number(inserts, c->inserts), number(moves, c->moves),
 	       number(passed, c->passed), number(wakeups, c->wakeups), number(empty, c->empty),
 	       number(expired, c->expired), number(refused, c->refused),
-	       duration_short(most, c->late_max), duration_short(mean, late_mean(c)),
+	       duration_short(early, c->early_max), duration_short(most, c->late_max), duration_short(mean, late_mean(c)),
 	       c->timer_bytes, bytes(memory, c->memory_max));
 }

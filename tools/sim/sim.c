@@ -347,11 +347,14 @@ void sim_expire(struct sim *s, struct sim_timer *timer, uint64_t overruns)
 {
 	struct sim_counters *c = &s->counters;
 	uint64_t late = s->now > timer->deadline ? s->now - timer->deadline : 0;
+	uint64_t early = s->now < timer->deadline ? timer->deadline - s->now : 0;
 
 	if (!s->system->periodic)
 		overruns = overruns_of(s, timer);
 	c->expired++;
-	c->early += s->now < timer->deadline;
+	c->early += !!early;
+	if (early > c->early_max)
+		c->early_max = early;
 	c->late_sum += late;
 	if (late > c->late_max)
 		c->late_max = late;

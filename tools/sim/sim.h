@@ -31,6 +31,7 @@
  * @levels: at most; 0: as many as are needed.  A system without levels does not look at it.
  * @capacity: ids are below it
  * @start: what the clock tells when the simulation begins
+ * @round_up: a deadline between two ticks is due at the later one.  Only hierarchical looks at it.
  */
 struct sim_shape {
 	uint64_t	tick;
@@ -38,6 +39,7 @@ struct sim_shape {
 	uint32_t	levels;
 	uint32_t	capacity;
 	uint64_t	start;
+	bool		round_up;
 };
 
 /**
@@ -156,8 +158,9 @@ struct sim_observer {
  * @empty: of these, how often nothing has expired and nothing was moved
  * @expired: expirations
  * @early: of these, how many came before their deadline
+ * @early_max: how early one came at the most, in ns
  * @late_max: how late one came at the most, in ns
- * @late_sum: of all
+ * @late_sum: of all; one that came early adds nothing
  * @armed: timers that are armed
  * @armed_max: the most of that
  * @timer_bytes: what is kept of a timer
@@ -174,6 +177,7 @@ struct sim_counters {
 	uint64_t	empty;
 	uint64_t	expired;
 	uint64_t	early;
+	uint64_t	early_max;
 	uint64_t	late_max;
 	uint64_t	late_sum;
 	uint32_t	armed;

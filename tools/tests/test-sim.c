@@ -232,6 +232,40 @@ static void hierarchical_grows(void)
 	sim_destroy(s);
 }
 
+/* As the virtual ids of Kafka and of the Go wheel are made. */
+static void hierarchical_rounds_down(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){ .tick = 3 * MS });
+	bool good;
+
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	good = is_at(s, 1, 0, 1, 0);
+	sim_run(s, SIM_NEVER);
+	result(good && was(3 * MS, 1) && counts(s)->early == 1 && counts(s)->early_max == 2 * MS &&
+	       !counts(s)->late_max && *sim_note(s),
+	       "hierarchical: ticks of 3 ms, 5 ms waits in slot 1 and fires 2 ms early");
+	sim_arm(s, 2, 2 * MS, 0, 0);
+	sim_run(s, SIM_NEVER);
+	result(was(3 * MS, 2) && counts(s)->early == 2,
+	       "hierarchical: what is due in the tick of the hand fires at once");
+	sim_destroy(s);
+}
+
+static void hierarchical_rounds_up(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){ .tick = 3 * MS,
+								   .round_up = true });
+	bool good;
+
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	good = is_at(s, 1, 0, 2, 0);
+	sim_run(s, SIM_NEVER);
+	result(good && was(6 * MS, 1) && !counts(s)->early && counts(s)->late_max == MS &&
+	       !*sim_note(s),
+	       "hierarchical: rounded up, 5 ms waits in slot 2 and fires 1 ms late");
+	sim_destroy(s);
+}
+
 static void hierarchical_empty_bucket(void)
 {
 	struct sim *s = create("hierarchical", (struct sim_shape){});
@@ -632,6 +666,7 @@ static uint64_t rnd(uint64_t below)
  * struct reference - what is known of each timer, and how the system may deviate
  * @armed: when it was armed, or expired last
  * @deadline: 0: it is not armed
+ * @round_up: as in the shape
  * @wrong: an expiry that may not be
  */
 struct reference {
@@ -641,8 +676,15 @@ struct reference {
 	uint64_t deadline[TIMERS];
 	uint64_t interval[TIMERS];
 	uint32_t times[TIMERS];
+	bool round_up;
 	unsigned int wrong;
 };
+
+/* Does the system round down? */
+static bool rounds_down(const struct reference *ref)
+{
+	return !strcmp(ref->system, "hierarchical") && !ref->round_up;
+}
 
 /* By when it has to have come. */
 static uint64_t last_time(const struct reference *ref, uint32_t id)
@@ -650,7 +692,7 @@ static uint64_t last_time(const struct reference *ref, uint32_t id)
 	uint64_t deadline = ref->deadline[id], tick = ref->tick;
 	uint64_t ceiling = (deadline + tick - 1) / tick * tick;
 
-	if (!strcmp(ref->system, "heap") || !strcmp(ref->system, "list"))
+	if (!strcmp(ref->system, "heap") || !strcmp(ref->system, "list") || rounds_down(ref))
 		return deadline;
 	if (!strcmp(ref->system, "hashed"))
 		return (deadline / tick + 1) * tick;
@@ -666,6 +708,8 @@ static uint64_t first_time(const struct reference *ref, uint32_t id)
 	/* These are exact by ticks, and twheel by less if a timer is alone. */
 	static const char * const ticking[] = { "simple", "hierarchical", "clock", "keys", "poll" };
 
+	if (rounds_down(ref))
+		return ref->deadline[id] / ref->tick * ref->tick;
 	for (size_t i = 0; i < ARRAY_SIZE(ticking); i++)
 		if (!strcmp(ref->system, ticking[i]))
 			return last_time(ref, id);
@@ -739,7 +783,7 @@ static void random_operation(struct sim *s, struct reference *ref, uint64_t most
 
 static void random_operations(const char *system, uint64_t seed)
 {
-	struct reference ref = { .system = system };
+	struct reference ref = { .system = system, .round_up = seed % 2 };
 	struct sim *s;
 
 	random_state = seed;
@@ -747,7 +791,7 @@ static void random_operations(const char *system, uint64_t seed)
 	s = create_told(system, (struct sim_shape){
 		.slots = strcmp(system, "simple") ? 2U << rnd(8) : 4096,
 		.start = rnd(3) * rnd(NSEC_PER_SEC),
-		.capacity = TIMERS,
+		.capacity = TIMERS, .round_up = ref.round_up,
 	}, (struct sim_observer){ compare, &ref });
 	ref.tick = sim_shape(s)->tick;
 	for (unsigned int i = 0; i < 5000; i++) {
@@ -761,7 +805,8 @@ static void random_operations(const char *system, uint64_t seed)
 	sim_run(s, SIM_NEVER);
 	for (uint32_t id = 0; id < TIMERS; id++)
 		ref.wrong += ref.deadline[id] != 0;
-	result(!ref.wrong && !counts(s)->armed && !counts(s)->early && expired > 100 &&
+	result(!ref.wrong && !counts(s)->armed && !counts(s)->early == !rounds_down(&ref) &&
+	       expired > 100 &&
 	       expired == counts(s)->expired,
 	       "%s: random operations %llu", system, (unsigned long long)seed);
 	sim_destroy(s);
@@ -829,6 +874,8 @@ int main(void)
 	hierarchical_shares_slots();
 	three_slots();
 	hierarchical_grows();
+	hierarchical_rounds_down();
+	hierarchical_rounds_up();
 	hierarchical_empty_bucket();
 	simple_refuses();
 	hashed_rounds();

@@ -93,6 +93,22 @@ def fixture_sim(twheel):
         200ms extended 1 due 401ms, level 1 (slots of 8ms), slot 51, position 0
         408ms expired 1 7ms late
         extends 2"""),
+    ("Kafka's wheels round down", "arm 1 5ms;run;arm 2 2ms;run",
+     "--as hierarchical --tick 3ms --trace", """
+        0 armed 1 due 5ms, level 0 (slots of 3ms), slot 1, position 0
+        3ms woken
+        3ms expired 1 2ms early
+        3ms armed 2 due 5ms, in the queue, position 0
+        3ms woken
+        3ms expired 2 2ms early
+        early 2 before their deadlines
+        earliness, the most 2ms
+        lateness, the most 0
+        note: hierarchical fires up to a tick early: that is how these systems do it; \
+with --round up it fires up to a tick late"""),
+    ("or up, if they are told to", "arm 1 5ms;run", "--as hierarchical --tick 3ms --round up", """
+        6ms expired 1 1ms late
+        lateness, the most 1ms"""),
     ("how late, at the most and on average", BOTH, "--as linux", """
         352ms expired 1 2ms late
         456ms expired 2 6ms late
@@ -124,9 +140,18 @@ def test_compare_prints_a_row_for_each_system(sim):
     assert all(len(row) >= 12 for row in rows)
     row = {row[0]: row for row in rows}
     assert row["twheel"][1:3] + row["twheel"][4:5] == ["2", "0", "2"]
-    assert (row["simple"][7], row["simple"][11]) == ("2", "320")
+    assert (row["simple"][7], row["simple"][12]) == ("2", "320")
     assert (row["hierarchical"][2], row["hierarchical"][4]) == ("3", "5")
-    assert row["linux"][8] == "6ms"
+    assert row["linux"][8:10] == ["0", "6ms"]
+
+
+def test_compare_tells_how_early_timers_fire(sim):
+    """In a column of its own, beside the lateness."""
+    rows = [line.split() for line in sim("arm 1 5ms;run", "--compare --tick 3ms").good().lines]
+    row = {row[0]: row for row in rows[1:11]}
+    assert rows[0][8:12] == ["EARLY", "MAX", "LATE", "MAX"]
+    assert row["hierarchical"][8:11] == ["2ms", "0", "0"]
+    assert row["poll"][8:11] == ["0", "1ms", "1ms"]
 
 
 def test_a_load_runs_in_all_systems_but_two(sim):
@@ -134,7 +159,7 @@ def test_a_load_runs_in_all_systems_but_two(sim):
     result = sim("", "--load 30000 --compare --json")
     assert result.status == 0
     assert len(result.lines) == 8
-    assert result.out.count('"early":0,"armed":0,') == 8
+    assert result.out.count('"early":0,"early_max_ns":0,"armed":0,') == 8
 
 
 def test_a_load_is_the_same_by_its_seed(sim):
@@ -185,6 +210,7 @@ def test_refuses_script(sim, script, options, text):
     "options, status, text",
     ("--as kafka", 2, "--as kafka: no such system: use one that twheel sim --help tells"),
     ("--tick 2s", 2, "--tick 2s: give 1ns to 1s"),
+    ("--round 3", 2, "--round 3: say up or down"),
     ("--load 1 script", 2, "give no script with it"),
     ("--compare --trace", 2, "give no --trace with it"),
     ("script other", 2, "there is a script already"),
