@@ -176,8 +176,10 @@ static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_
 			show_missed(&job->show, s, op);
 		return;
 	case SIM_REFUSED:
+	case SIM_EXISTS:
+	case SIM_TOO_SHORT:
 		if (!job->compare && !job->made_up)
-			show_refused(&job->show, s, op);
+			show_refused(&job->show, s, op, result);
 		return;
 	case SIM_BAD_ID:
 		fail("%s: %s %u: ids are below %u: give more --capacity", at_line(job, op),
@@ -347,7 +349,7 @@ static void write_help(char *text, size_t size)
 			sim_system_about(*system));
 	fputs("\n"
 	      "A script has one operation on a line; # begins a comment:\n"
-	      "  arm ID DURATION [every DURATION [times N]]\n"
+	      "  arm ID DURATION [every DURATION [times N]]  times -1: for ever\n"
 	      "  extend ID DURATION     from now; +DURATION: from its deadline\n"
 	      "  cancel ID\n"
 	      "  at DURATION            let time pass until the clock tells this\n"

@@ -9,7 +9,8 @@
 
 const NEVER = (1n << 64n) - 1n;
 /* As enum sim_result, sim_what and sim_place have them. */
-const OK = 0, NOT_ARMED = 1, REFUSED = 2, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
+const OK = 0, NOT_ARMED = 1, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
+const REFUSALS = { 2: "late", 9: "exists", 10: "short" };
 const WHATS = ["woken", "placed", "moved", "expired"];
 const PLACES = ["slot", "queue", "order"];
 /* As twheel sim has it. */
@@ -241,7 +242,6 @@ class Simulation {
 		this.events = [];
 		this.ops = ops;
 		this.done = 0;
-		this.forEver = new Set();
 		this.stopped = false;
 		this.error = "";
 		this.name = system;
@@ -327,8 +327,8 @@ class Simulation {
 	{
 		if (result === NOT_ARMED)
 			this.tell("missed", op, { operation: op.kind });
-		else if (result === REFUSED)
-			this.tell("refused", op, { operation: op.kind });
+		else if (REFUSALS[result])
+			this.tell("refused", op, { operation: op.kind, why: REFUSALS[result] });
 		else if (result === BAD_ID)
 			this.error = `line ${op.line}: ${op.kind} ${op.id}: ids are below ` +
 				     `${CAPACITY}`;
@@ -347,9 +347,6 @@ class Simulation {
 
 		switch (op.kind) {
 		case "arm":
-			this.forEver.delete(op.id);
-			if (op.interval && !op.times)
-				this.forEver.add(op.id);
 			return this.calls.arm(op.id, op.time, op.interval, op.times);
 		case "extend":
 			if (!timer && !this.stopped)
@@ -357,7 +354,6 @@ class Simulation {
 			return this.calls.extend(op.id, op.time +
 						 (op.back && timer ? timer.deadline_ns : this.now));
 		case "cancel":
-			this.forEver.delete(op.id);
 			return this.calls.cancel(op.id);
 		case "where":
 			if (!timer)
@@ -393,7 +389,7 @@ class Simulation {
 			return !this.error;
 		}
 		if (op && end === NEVER) {
-			if (this.forEver.size && !this.stopped) {
+			if (this.calls.endless()) {
 				this.fail(op, "a timer repeats for ever: say how long, as in " +
 					      "run 1s, or cancel it");
 				return false;
@@ -455,7 +451,7 @@ const FIELDS = {
 	moved: ["what", "time_ns", "id", "deadline_ns", "from_level", "from_slot", "where"],
 	expired: ["what", "time_ns", "id", "deadline_ns", "overruns"],
 	missed: ["what", "time_ns", "id", "operation"],
-	refused: ["what", "time_ns", "id", "operation"],
+	refused: ["what", "time_ns", "id", "operation", "why"],
 	where: ["what", "time_ns", "id", "deadline_ns", "where"],
 	left: ["what", "time_ns", "id", "deadline_ns", "where"],
 };

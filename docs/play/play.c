@@ -150,6 +150,12 @@ uint64_t play_next(void)
 	return sim_next(s);
 }
 
+EXPORT(endless)
+bool play_endless(void)
+{
+	return sim_endless(s);
+}
+
 EXPORT(run)
 enum sim_result play_run(uint64_t until)
 {

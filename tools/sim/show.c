@@ -197,33 +197,48 @@ void show_event(void *data, const struct sim_event *event)
 		event_text(show, event);
 }
 
-/* An operation that was not carried out; @why is for people. */
-static void not_done(struct show *show, struct sim *s, const struct op *op, const char *what,
-		     const char *why)
+/* An operation that was not carried out. */
+static struct json_object *not_done(struct sim *s, const struct op *op, const char *what)
 {
-	struct json_object *line;
+	struct json_object *line = json_new();
 
-	if (!show->json) {
-		print_timer(sim_now(s), op_name(op->kind), op->id);
-		puts(why);
-		return;
-	}
-	line = json_new();
 	json_text(line, "what", what);
 	json_number(line, "time_ns", sim_now(s));
 	json_number(line, "id", op->id);
 	json_text(line, "operation", op_name(op->kind));
-	json_print(line);
+	return line;
 }
 
 void show_missed(struct show *show, struct sim *s, const struct op *op)
 {
-	not_done(show, s, op, "missed", "it is not armed");
+	if (show->json) {
+		json_print(not_done(s, op, "missed"));
+		return;
+	}
+	print_timer(sim_now(s), op_name(op->kind), op->id);
+	puts("it is not armed");
 }
 
-void show_refused(struct show *show, struct sim *s, const struct op *op)
+void show_refused(struct show *show, struct sim *s, const struct op *op, enum sim_result why)
 {
-	not_done(show, s, op, "refused", "refused: that is later than the wheel reaches");
+	static const struct {
+		const char *name;
+		const char *text;
+	} whys[] = {
+		[SIM_REFUSED] = { "late", "that is later than the wheel reaches" },
+		[SIM_EXISTS] = { "exists", "the key is armed already: cancel it first" },
+		[SIM_TOO_SHORT] = { "short", "a delay or a period is below one tick" },
+	};
+	struct json_object *line;
+
+	if (!show->json) {
+		print_timer(sim_now(s), op_name(op->kind), op->id);
+		printf("refused: %s\n", whys[why].text);
+		return;
+	}
+	line = not_done(s, op, "refused");
+	json_text(line, "why", whys[why].name);
+	json_print(line);
 }
 
 static void show_timer(struct show *show, struct sim *s, const char *what, uint32_t id)
@@ -323,7 +338,7 @@ static void counters_text(const struct sim_system *system, struct sim *s)
 	row("extends", c->extends, "");
 	row("cancels", c->cancels, "");
 	if (c->refused)
-		row("refused", c->refused, "later than the wheel reaches");
+		row("refused", c->refused, "arms and extends that were not taken");
 	row("moves", c->moves, "to another slot, on the way down");
 	row("passed", c->passed, "looked at on the way to others, or too early");
 	row("wake-ups", c->wakeups, "");

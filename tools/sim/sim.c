@@ -223,7 +223,7 @@ static enum sim_result insert(struct sim *s, struct sim_timer *timer, bool done)
 	timer->order = s->order++;
 	result = done ? SIM_OK : s->system->arm(s, timer);
 	if (result) {
-		s->counters.refused += result == SIM_REFUSED;
+		s->counters.refused += result != SIM_NO_MEMORY;
 		return result;
 	}
 	timer->moves = 0;
@@ -240,6 +240,19 @@ static void take_out(struct sim *s, struct sim_timer *timer)
 	now_idle(s, timer);
 }
 
+/* What the system has against an arm, whatever else it holds. */
+static enum sim_result check_arm(const struct sim *s, const struct sim_timer *timer,
+				 uint64_t delay, uint64_t interval)
+{
+	if (!s->system->keyed)
+		return SIM_OK;
+	if (timer->armed)
+		return SIM_EXISTS;
+	if (delay < s->shape.tick || (interval && interval < s->shape.tick))
+		return SIM_TOO_SHORT;
+	return SIM_OK;
+}
+
 static uint64_t later(uint64_t time, uint64_t by)
 {
 	return by > SIM_LAST - time ? SIM_LAST : time + by;
@@ -249,6 +262,7 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 			uint32_t times)
 {
 	struct sim_timer *timer;
+	enum sim_result result;
 
 	if (s->stopped)
 		return SIM_STOPPED;
@@ -257,6 +271,11 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 	timer = find_or_add(s, id);
 	if (!timer)
 		return SIM_NO_MEMORY;
+	result = check_arm(s, timer, delay, interval);
+	if (result) {
+		s->counters.refused++;
+		return result;
+	}
 	if (timer->armed)
 		take_out(s, timer);
 	timer->deadline = later(s->now, delay);
@@ -338,7 +357,7 @@ static uint64_t overruns_of(const struct sim *s, const struct sim_timer *timer)
 {
 	uint64_t overruns = 0;
 
-	if (timer->interval && s->now >= timer->deadline)
+	if (timer->interval && s->now >= timer->deadline && !s->system->keyed)
 		overruns = (s->now - timer->deadline) / timer->interval;
 	return timer->times && overruns >= timer->times ? timer->times - 1 : overruns;
 }
@@ -418,13 +437,18 @@ void sim_wake(struct sim *s)
 	s->counters.empty += s->counters.expired + s->counters.moves == done;
 }
 
+bool sim_endless(const struct sim *s)
+{
+	return s->for_ever && !s->stopped;
+}
+
 enum sim_result sim_run(struct sim *s, uint64_t until)
 {
 	bool to_the_end = until == SIM_NEVER;
 	uint64_t last = until < SIM_LAST ? until : SIM_LAST;
 	uint32_t wakeups = 0;
 
-	if (to_the_end && s->for_ever && !s->stopped)
+	if (to_the_end && sim_endless(s))
 		return SIM_ENDLESS;
 	while ((!to_the_end || s->counters.armed) && sim_next(s) <= last) {
 		if (wakeups++ == WAKEUPS_MAX)

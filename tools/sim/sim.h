@@ -53,6 +53,8 @@ struct sim_shape {
  * @SIM_ENDLESS: a timer expires for ever
  * @SIM_TOO_LONG: there are more wake-ups than anybody waits for
  * @SIM_NO_MEMORY: there is none
+ * @SIM_EXISTS: the system arms no timer that is armed already
+ * @SIM_TOO_SHORT: it takes no delay or period below a tick
  */
 enum sim_result {
 	SIM_OK,
@@ -64,6 +66,8 @@ enum sim_result {
 	SIM_ENDLESS,
 	SIM_TOO_LONG,
 	SIM_NO_MEMORY,
+	SIM_EXISTS,
+	SIM_TOO_SHORT,
 };
 
 /**
@@ -220,6 +224,8 @@ uint64_t sim_now(const struct sim *s);
 uint64_t sim_next(struct sim *s);
 /* Wake it then. */
 void sim_wake(struct sim *s);
+/* Is a timer armed that repeats for ever? */
+bool sim_endless(const struct sim *s);
 /* Wake it as often as it wants up to a time, or, with SIM_NEVER, until no timer is armed. */
 enum sim_result sim_run(struct sim *s, uint64_t until);
 

@@ -91,6 +91,8 @@ struct sim {
  * @slots: likewise; 0: it has none
  * @timer_size: bytes of its own part of each timer
  * @periodic: it arms the next period itself
+ * @keyed: it refuses a timer that is armed already, and a delay or a period below a tick; and it
+ *	counts no overruns: each period is put in
  * @create: set up @state by the shape, which may be corrected
  * @destroy: free it, also if create has failed half way
  * @arm: put a timer in by its deadline; or refuse it
@@ -109,6 +111,7 @@ struct sim_system {
 	uint32_t	slots;
 	uint32_t	timer_size;
 	bool		periodic;
+	bool		keyed;
 	enum sim_result	(*create)(struct sim *s);
 	void		(*destroy)(struct sim *s);
 	enum sim_result	(*arm)(struct sim *s, struct sim_timer *timer);

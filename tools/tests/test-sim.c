@@ -201,12 +201,12 @@ static void three_slots(void)
 	sim_run(s, SIM_NEVER);
 	result(good && was(4 * MS, 4), "hierarchical: three slots, 4 ms waits in slot 1 of 3 ms");
 	sim_destroy(s);
-	s = create("keys", (struct sim_shape){ .slots = 3 });
+	s = create("keys", (struct sim_shape){ .tick = MS, .slots = 3 });
 	sim_arm(s, 4, 4 * MS, 0, 0);
 	sim_where(s, 4, &where, NULL);
 	good = is_at(s, 4, 0, 1, 0) && where.rounds == 1;
 	sim_run(s, SIM_NEVER);
-	result(good && was(4 * MS, 4), "keys: on three slots, 4 ms goes round once");
+	result(good && was(5 * MS, 4), "keys: on three slots, 4 ms goes round once");
 	sim_destroy(s);
 }
 
@@ -356,21 +356,74 @@ static void stop_tells_what_is_left(void)
 
 static void keys_repeat(void)
 {
-	struct sim *s = create("keys", (struct sim_shape){});
+	struct sim *s = create("keys", (struct sim_shape){ .tick = MS });
 
 	sim_arm(s, 7, 20 * MS, 20 * MS, 3);
 	sim_run(s, SIM_NEVER);
-	result(expired == 3 && was(60 * MS, 7) && records[0].time == 20 * MS &&
-	       records[1].time == 40 * MS && counts(s)->inserts == 3,
+	result(expired == 3 && was(61 * MS, 7) && records[0].time == 21 * MS &&
+	       records[1].time == 41 * MS && counts(s)->inserts == 3,
 	       "keys: three times, 20 ms apart");
-	sim_arm(s, 8, 70 * MS, 70 * MS, 0);
 	sim_arm(s, 8, 100 * MS, 100 * MS, 0);
 	expired = 0;
-	result(sim_run(s, SIM_NEVER) == SIM_ENDLESS && !sim_run(s, 1060 * MS) && expired == 10 &&
-	       was(1060 * MS, 8) && counts(s)->armed == 1 && counts(s)->passed > 0 &&
-	       !sim_cancel(s, 8) && !sim_run(s, SIM_NEVER),
-	       "keys: for ever, until it is cancelled; the same key again replaces the first");
+	result(sim_endless(s) && sim_run(s, SIM_NEVER) == SIM_ENDLESS &&
+	       !sim_run(s, 1062 * MS) && expired == 10 &&
+	       was(1062 * MS, 8) && counts(s)->armed == 1 && counts(s)->passed > 0 &&
+	       !sim_cancel(s, 8) && !sim_endless(s) && !sim_run(s, SIM_NEVER),
+	       "keys: for ever, until it is cancelled");
+	sim_arm(s, 9, MS, MS, 3);
+	expired = 0;
+	sim_run(s, SIM_NEVER);
+	result(expired == 3 && was(1066 * MS, 9), "keys: a period of one tick skips none");
 	sim_destroy(s);
+}
+
+static void keys_refuse(void)
+{
+	struct sim *s = create("keys", (struct sim_shape){});
+	uint64_t deadline;
+	struct sim_where where;
+
+	result(sim_shape(s)->slots == 12 && sim_shape(s)->tick == NSEC_PER_SEC,
+	       "keys: 12 slots of 1 s");
+	sim_arm(s, 1, 5 * NSEC_PER_SEC, 0, 0);
+	result(sim_arm(s, 1, 7 * NSEC_PER_SEC, 0, 0) == SIM_EXISTS &&
+	       !sim_where(s, 1, &where, &deadline) && deadline == 5 * NSEC_PER_SEC &&
+	       counts(s)->refused == 1 && counts(s)->armed == 1,
+	       "keys: a key that is armed is refused, and keeps its deadline");
+	result(sim_arm(s, 2, NSEC_PER_SEC - 1, 0, 0) == SIM_TOO_SHORT &&
+	       sim_arm(s, 2, NSEC_PER_SEC, NSEC_PER_SEC - 1, 2) == SIM_TOO_SHORT &&
+	       counts(s)->refused == 3 && !sim_arm(s, 2, NSEC_PER_SEC, 0, 0),
+	       "keys: a delay or a period below one tick is refused");
+	sim_run(s, SIM_NEVER);
+	result(!sim_arm(s, 1, NSEC_PER_SEC, 0, 0), "keys: a key that has expired is free again");
+	sim_destroy(s);
+}
+
+/* As the texts print them: of the delay in ticks, what is left of a division, and how often. */
+static void keys_rounds(void)
+{
+	static const struct {
+		uint32_t slots, start, delay, slot, rounds;
+	} texts[] = {
+		{ 12, 3, 5, 8, 0 }, { 12, 0, 15, 3, 1 }, { 12, 0, 16, 4, 1 }, { 12, 0, 12, 0, 1 },
+		{ 10, 0, 5, 5, 0 }, { 10, 0, 15, 5, 1 }, { 10, 0, 25, 5, 2 }, { 10, 0, 20, 0, 2 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct sim *s = create("keys", (struct sim_shape){
+			.slots = texts[i].slots, .start = texts[i].start * NSEC_PER_SEC });
+		struct sim_where where;
+		bool good;
+
+		sim_arm(s, 1, texts[i].delay * NSEC_PER_SEC, 0, 0);
+		sim_where(s, 1, &where, NULL);
+		good = is_at(s, 1, 0, texts[i].slot, 0) && where.rounds == texts[i].rounds;
+		sim_run(s, SIM_NEVER);
+		result(good && was((texts[i].start + texts[i].delay + 1) * NSEC_PER_SEC, 1),
+		       "keys: %u slots, %u s wait in slot %u for %u rounds, and a tick",
+		       texts[i].slots, texts[i].delay, texts[i].slot, texts[i].rounds);
+		sim_destroy(s);
+	}
 }
 
 /* The face of a clock */
@@ -551,15 +604,15 @@ static void the_last_time(const char *system)
 
 	result(ret == SIM_REFUSED ||
 	       (!ret && !sim_where(s, 1, &where, &deadline) && deadline == SIM_LAST &&
-		!sim_arm(s, 1, SIM_LAST, 0, 0) && !sim_extend(s, 1, SIM_NEVER) &&
-		!sim_cancel(s, 1) && !counts(s)->armed),
+		(!sim_arm(s, 1, SIM_LAST, 0, 0) || counts(s)->refused) &&
+		!sim_extend(s, 1, SIM_NEVER) && !sim_cancel(s, 1) && !counts(s)->armed),
 	       "%s: a timer for the last of all times", system);
 	sim_destroy(s);
 }
 
 static void bad_operations(const char *system)
 {
-	struct sim *s = create(system, (struct sim_shape){ .capacity = 300 });
+	struct sim *s = create(system, (struct sim_shape){ .tick = MS, .capacity = 300 });
 	struct sim_where where;
 
 	result(sim_arm(s, 300, MS, 0, 0) == SIM_BAD_ID && sim_cancel(s, 299) == SIM_NOT_ARMED &&
@@ -680,6 +733,12 @@ struct reference {
 	unsigned int wrong;
 };
 
+/* Does it refuse a timer that is armed, and a delay below a tick? */
+static bool is_keyed(const struct reference *ref)
+{
+	return !strcmp(ref->system, "keys");
+}
+
 /* Does the system round down? */
 static bool rounds_down(const struct reference *ref)
 {
@@ -696,6 +755,8 @@ static uint64_t last_time(const struct reference *ref, uint32_t id)
 		return deadline;
 	if (!strcmp(ref->system, "hashed"))
 		return (deadline / tick + 1) * tick;
+	if (is_keyed(ref))
+		return deadline + tick;
 	/* An eighth; by where the levels begin, 8/63.  And a tick for each rounding. */
 	if (!strcmp(ref->system, "linux"))
 		return ceiling + (ceiling - ref->armed[id]) * 8 / 63 + 2 * tick;
@@ -706,10 +767,12 @@ static uint64_t last_time(const struct reference *ref, uint32_t id)
 static uint64_t first_time(const struct reference *ref, uint32_t id)
 {
 	/* These are exact by ticks, and twheel by less if a timer is alone. */
-	static const char * const ticking[] = { "simple", "hierarchical", "clock", "keys", "poll" };
+	static const char * const ticking[] = { "simple", "hierarchical", "clock", "poll" };
 
 	if (rounds_down(ref))
 		return ref->deadline[id] / ref->tick * ref->tick;
+	if (is_keyed(ref))
+		return ref->deadline[id] - ref->tick;
 	for (size_t i = 0; i < ARRAY_SIZE(ticking); i++)
 		if (!strcmp(ref->system, ticking[i]))
 			return last_time(ref, id);
@@ -753,6 +816,11 @@ static void random_operation(struct sim *s, struct reference *ref, uint64_t most
 	case 0:
 	case 1:
 	case 2:
+		if (is_keyed(ref) && (armed || delay < ref->tick)) {
+			want = armed ? SIM_EXISTS : SIM_TOO_SHORT;
+			result = sim_arm(s, id, delay, 0, 0);
+			break;
+		}
 		ref->armed[id] = now;
 		ref->deadline[id] = now + delay;
 		ref->interval[id] = rnd(4) ? 0 : ref->tick + rnd(most);
@@ -805,7 +873,7 @@ static void random_operations(const char *system, uint64_t seed)
 	sim_run(s, SIM_NEVER);
 	for (uint32_t id = 0; id < TIMERS; id++)
 		ref.wrong += ref.deadline[id] != 0;
-	result(!ref.wrong && !counts(s)->armed && !counts(s)->early == !rounds_down(&ref) &&
+	result(!ref.wrong && !counts(s)->armed && !counts(s)->early == !(rounds_down(&ref) || is_keyed(&ref)) &&
 	       expired > 100 &&
 	       expired == counts(s)->expired,
 	       "%s: random operations %llu", system, (unsigned long long)seed);
@@ -825,7 +893,7 @@ static int in_order(const void *a, const void *b)
 static void agree(uint64_t seed)
 {
 	static const char * const exact[] = {
-		"heap", "twheel", "simple", "hierarchical", "keys", "list", "poll", "clock",
+		"heap", "twheel", "simple", "hierarchical", "list", "poll", "clock",
 	};
 	static struct record first[RECORDS];
 	unsigned int want = 0;
@@ -882,6 +950,8 @@ int main(void)
 	hashed_transfer();
 	stop_tells_what_is_left();
 	keys_repeat();
+	keys_refuse();
+	keys_rounds();
 	clock_strikes();
 	heap_order();
 	list_and_poll_look();
