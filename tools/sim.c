@@ -42,6 +42,7 @@ enum {
 	KEY_LEVELS,
 	KEY_CAPACITY,
 	KEY_START,
+	KEY_PENDING,
 	KEY_ROUND,
 	KEY_LOAD,
 	KEY_EXTENDED,
@@ -59,6 +60,7 @@ static const struct argp_option argp_options[] = {
 	{ "levels", KEY_LEVELS, "N", 0, "no more levels than N", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
 	{ "start", KEY_START, "DURATION", 0, "what the clock tells at the beginning (0)", 0 },
+	{ "pending", KEY_PENDING, "N", 0, "hashed: no more than N timers at once", 0 },
 	{ "round", KEY_ROUND, "up|down", 0, "hierarchical: a deadline between two ticks (down)", 0 },
 	{ "load", KEY_LOAD, "N", 0, "no script: N requests with timeouts, in a minute", 0 },
 	{ "extended", KEY_EXTENDED, "PERCENT", 0, "of these, pushed back after 500 ms (50)", 0 },
@@ -112,6 +114,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_START:
 		job->shape.start = option_duration("--start", arg);
+		return 0;
+	case KEY_PENDING:
+		job->shape.pending = option_number("--pending", arg, 1, SIM_MAX_CAPACITY);
 		return 0;
 	case KEY_ROUND:
 		job->shape.round_up = !strcmp(arg, "up");
@@ -178,6 +183,7 @@ static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_
 	case SIM_REFUSED:
 	case SIM_EXISTS:
 	case SIM_TOO_SHORT:
+	case SIM_FULL:
 		if (!job->compare && !job->made_up)
 			show_refused(&job->show, s, op, result);
 		return;

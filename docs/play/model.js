@@ -10,7 +10,7 @@
 const NEVER = (1n << 64n) - 1n;
 /* As enum sim_result, sim_what and sim_place have them. */
 const OK = 0, NOT_ARMED = 1, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
-const REFUSALS = { 2: "late", 9: "exists", 10: "short" };
+const REFUSALS = { 2: "late", 9: "exists", 10: "short", 11: "full" };
 const WHATS = ["woken", "placed", "moved", "expired"];
 const PLACES = ["slot", "queue", "order"];
 /* As twheel sim has it. */
@@ -467,7 +467,8 @@ function traceLines(simulation)
 		levels: n.levels, time_ns: simulation.now, inserts: n.inserts, extends: n.extends,
 		cancels: n.cancels, refused: n.refused, moves: n.moves, passed: n.passed,
 		wakeups: n.wakeups, empty: n.empty, expired: n.expired, early: n.early,
-		early_max_ns: n.early_max, armed: n.armed, armed_max: n.armed_max, late_max_ns: n.late_max,
+		early_max_ns: n.early_max, armed: n.armed, armed_max: n.armed_max,
+		late_max_ns: n.late_max,
 		late_mean_ns: n.expired ? late_sum / n.expired : 0n, note: simulation.note(),
 	}));
 	return lines;

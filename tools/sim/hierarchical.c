@@ -9,8 +9,8 @@
  * timer of the bucket is put in anew: it is due, or comes into a lower wheel.  That is the cascade,
  * a whole bucket at once.
  *
- * A deadline between two ticks is rounded down, so a timer fires up to a tick early; one that is due
- * in the tick of the hand fires at once.  With round_up it is up to a tick late, and never early.
+ * A deadline between two ticks is rounded down, so a timer fires up to a tick early; one that is
+ * due in the tick of the hand fires at once.  With round_up it is up to a tick late, never early.
  *
  * The hands do not go on with the clock, only with the buckets.  A bucket whose timers were all
  * cancelled stays in the queue, and costs a wake-up for nothing.

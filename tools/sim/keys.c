@@ -4,10 +4,11 @@
  *
  * A timer is named by a key, and a key that is armed already is refused; so is a delay below one
  * tick.  A delay of so many whole ticks puts a timer into the slot that is so many away, with a
- * circle for each whole turn in it: 20 ticks on 10 slots are slot 0 and 2 circles.  At each tick the
- * slot under the hand is walked over, and then the hand goes on; a timer with circles left loses one,
- * the others are due.  So a timer comes up to a tick late, and up to a tick early if it was armed
- * between two ticks.  It repeats as often as it was told (-1: for ever): each time it is put in anew.
+ * circle for each whole turn in it: 20 ticks on 10 slots are slot 0 and 2 circles.  At each tick
+ * the slot under the hand is walked over, and then the hand goes on; a timer with circles left
+ * loses one, the others are due.  So a timer comes up to a tick late, and up to a tick early if it
+ * was armed between two ticks.  It repeats as often as it was told (-1: for ever): each time it is
+ * put in anew.
  *
  * The keys are the ids of sim.c, which has the table that finds a timer by its key.
  */

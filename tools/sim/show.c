@@ -228,6 +228,7 @@ void show_refused(struct show *show, struct sim *s, const struct op *op, enum si
 		[SIM_REFUSED] = { "late", "that is later than the wheel reaches" },
 		[SIM_EXISTS] = { "exists", "the key is armed already: cancel it first" },
 		[SIM_TOO_SHORT] = { "short", "a delay or a period is below one tick" },
+		[SIM_FULL] = { "full", "as many timers are pending as may be" },
 	};
 	struct json_object *line;
 
@@ -386,6 +387,6 @@ void show_row(const struct sim_system *system, struct sim *s)
 	       sim_system_name(system), number(inserts, c->inserts), number(moves, c->moves),
 	       number(passed, c->passed), number(wakeups, c->wakeups), number(empty, c->empty),
 	       number(expired, c->expired), number(refused, c->refused),
-	       duration_short(early, c->early_max), duration_short(most, c->late_max), duration_short(mean, late_mean(c)),
-	       c->timer_bytes, bytes(memory, c->memory_max));
+	       duration_short(early, c->early_max), duration_short(most, c->late_max),
+	       duration_short(mean, late_mean(c)), c->timer_bytes, bytes(memory, c->memory_max));
 }

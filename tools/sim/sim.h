@@ -31,7 +31,8 @@
  * @levels: at most; 0: as many as are needed.  A system without levels does not look at it.
  * @capacity: ids are below it
  * @start: what the clock tells when the simulation begins
- * @round_up: a deadline between two ticks is due at the later one.  Only hierarchical looks at it.
+ * @pending: hashed: timers that may be armed at once; 0: as many as there are ids
+ * @round_up: hierarchical: a deadline between two ticks is due at the later one
  */
 struct sim_shape {
 	uint64_t	tick;
@@ -39,6 +40,7 @@ struct sim_shape {
 	uint32_t	levels;
 	uint32_t	capacity;
 	uint64_t	start;
+	uint32_t	pending;
 	bool		round_up;
 };
 
@@ -55,6 +57,7 @@ struct sim_shape {
  * @SIM_NO_MEMORY: there is none
  * @SIM_EXISTS: the system arms no timer that is armed already
  * @SIM_TOO_SHORT: it takes no delay or period below a tick
+ * @SIM_FULL: it has as many timers as it may have
  */
 enum sim_result {
 	SIM_OK,
@@ -68,6 +71,7 @@ enum sim_result {
 	SIM_NO_MEMORY,
 	SIM_EXISTS,
 	SIM_TOO_SHORT,
+	SIM_FULL,
 };
 
 /**

@@ -71,6 +71,20 @@ def fixture_sim(twheel):
         11ms left 2 due 901ms, level 0 (slots of 1ms), slot 1, position 0, 222 rounds left; 0 moves so far
         hashed: tick 1ms, 4 slots
         armed still 1 run alone goes on until none is"""),
+    ("Netty's wheel begins with the first timer, and takes no more than its limit",
+     "at 3500us;arm 1 2ms;arm 2 5ms;run", "--as hashed --tick 10us --pending 1 --trace", """
+        3.5ms armed 1 due 5.5ms, in the queue, position 0
+        3.5ms arm 2 refused: as many timers are pending as may be
+        4.5ms woken
+        4.5ms placed 1 due 5.5ms, level 0 (slots of 1ms), slot 2, position 0
+        5.5ms woken for nothing
+        6.5ms woken
+        6.5ms expired 1 1ms late
+        hashed: tick 1ms, 512 slots
+        wake-ups 3
+        note: hashed has raised the tick to 1ms, the least that Netty takes, which warns of it; \
+it has a power of two of slots, and handles a tick when it is over, so a timer comes up to one tick \
+late"""),
     ("the face of a clock", "arm 1 50m45s;run", "--as clock --start 10h24m30s --trace", """
         10h24m30s armed 1 due 11h15m15s, level 2 (slots of 1h), slot 11, position 0
         11h moved 1 from level 2, slot 11 to level 1 (slots of 1m), slot 15, position 0
@@ -233,6 +247,7 @@ def test_refuses_script(sim, script, options, text):
     "options, status, text",
     ("--as kafka", 2, "--as kafka: no such system: use one that twheel sim --help tells"),
     ("--tick 2s", 2, "--tick 2s: give 1ns to 1s"),
+    ("--pending 0", 2, "--pending 0: "),
     ("--round 3", 2, "--round 3: say up or down"),
     ("--load 1 script", 2, "give no script with it"),
     ("--compare --trace", 2, "give no --trace with it"),
