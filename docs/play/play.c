@@ -199,6 +199,7 @@ void play_numbers(void)
 	page_number("passed", c->passed);
 	page_number("wakeups", c->wakeups);
 	page_number("empty", c->empty);
+	page_number("signals", c->signals);
 	page_number("expired", c->expired);
 	page_number("early", c->early);
 	page_number("early_max", c->early_max);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A binary heap by deadline, as Java's ScheduledThreadPoolExecutor and libuv have it; Go's has
- * four children to a parent.  Exact, and woken for nothing but expiry; to arm, extend and cancel
- * costs up to log n steps.
+ * four children to a parent.  Exact; to arm, extend and cancel costs up to log n steps.
+ *
+ * A thread waits as in Java's DelayQueue: the leader sleeps until the first timer is due.  A timer
+ * that comes to stand first wakes it, and it sleeps until that one is due.  A cancel does not wake
+ * it: it wakes up when the cancelled timer was due, for nothing, and sleeps again.
  */
 #include "binary.h"
 #include "system.h"
@@ -95,10 +98,18 @@ static uint64_t heap_memory(const struct sim *s)
 	return heap->size * sizeof(struct binary_item *);
 }
 
+static const char *heap_note(const struct sim *s)
+{
+	(void)s;
+	return "heap has a thread that sleeps until the first timer is due, as Java's DelayQueue: "
+	       "a timer that is due earlier wakes it, and one that was cancelled wakes it for "
+	       "nothing";
+}
+
 const struct sim_system sim_heap = {
 	.name = "heap", .about = "a binary heap: Java, libuv, and nearly so Go",
-	.tick = 1, .timer_size = sizeof(struct binary_item),
+	.tick = 1, .timer_size = sizeof(struct binary_item), .sleeps = true,
 	.create = heap_create, .destroy = heap_destroy, .arm = heap_arm, .move = heap_move,
 	.cancel = heap_cancel, .next = heap_next, .wake = heap_wake, .where = heap_where,
-	.memory = heap_memory,
+	.memory = heap_memory, .note = heap_note,
 };

@@ -137,7 +137,8 @@ static void event_text(struct show *show, const struct sim_event *event)
 {
 	char place[PLACE_LEN], due[DURATION_LEN];
 
-	flush_woken(show, true);
+	/* A wake-up right before the thread sleeps again was for nothing. */
+	flush_woken(show, event->what != SIM_SLEEPS);
 	switch (event->what) {
 	case SIM_PLACED:
 		print_timer(event->now, placed_name(show), event->id);
@@ -153,6 +154,13 @@ static void event_text(struct show *show, const struct sim_event *event)
 		print_timer(event->now, "expired", event->id);
 		print_lateness(event);
 		break;
+	case SIM_SIGNALLED:
+		print_woken(event->now, "by a timer that is due first");
+		break;
+	case SIM_SLEEPS:
+		printf("%14s  sleeps%*suntil %s\n", duration_exact(place, event->now), 13, "",
+		       duration_exact(due, event->deadline));
+		break;
 	case SIM_WOKEN:
 		break;
 	}
@@ -162,13 +170,16 @@ static void event_json(const struct sim_event *event)
 {
 	static const char * const names[] = {
 		[SIM_WOKEN] = "woken", [SIM_PLACED] = "placed", [SIM_MOVED] = "moved",
-		[SIM_EXPIRED] = "expired",
+		[SIM_EXPIRED] = "expired", [SIM_SIGNALLED] = "signalled",
+		[SIM_SLEEPS] = "sleeps",
 	};
 	struct json_object *line = json_new();
 
 	json_text(line, "what", names[event->what]);
 	json_number(line, "time_ns", event->now);
-	if (event->what != SIM_WOKEN) {
+	if (event->what == SIM_SLEEPS) {
+		json_number(line, "until_ns", event->deadline);
+	} else if (event->what != SIM_WOKEN && event->what != SIM_SIGNALLED) {
 		json_number(line, "id", event->id);
 		json_number(line, "deadline_ns", event->deadline);
 	}
@@ -305,6 +316,7 @@ static void counters_json(const struct sim_system *system, struct sim *s)
 	json_number(line, "passed", c->passed);
 	json_number(line, "wakeups", c->wakeups);
 	json_number(line, "empty", c->empty);
+	json_number(line, "signals", c->signals);
 	json_number(line, "expired", c->expired);
 	json_number(line, "early", c->early);
 	json_number(line, "early_max_ns", c->early_max);
@@ -344,6 +356,8 @@ static void counters_text(const struct sim_system *system, struct sim *s)
 	row("passed", c->passed, "looked at on the way to others, or too early");
 	row("wake-ups", c->wakeups, "");
 	row("empty wake-ups", c->empty, "nothing has expired, nothing was moved");
+	if (c->signals)
+		row("signals", c->signals, "a timer that is due first has woken who slept");
 	row("expired", c->expired, "");
 	if (c->early)
 		row("early", c->early, "before their deadlines");

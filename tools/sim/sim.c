@@ -141,6 +141,7 @@ struct sim *sim_create(const struct sim_system *system, const struct sim_shape *
 		s->observer = *observer;
 	s->now = shape->start;
 	s->at = s->now / s->shape.tick;
+	s->until = SIM_NEVER;
 	s->counters.timer_bytes = SIM_RECORD_BYTES + system->timer_size;
 	s->block = sim_alloc(blocks(s) * sizeof(*s->block), 64);
 	if (s->block)
@@ -167,6 +168,8 @@ static void tell(struct sim *s, enum sim_what what, struct sim_timer *timer)
 
 	if (!s->observer.tell)
 		return;
+	if (what == SIM_SLEEPS)
+		event.deadline = s->until;
 	if (timer) {
 		event.id = timer->id;
 		event.deadline = timer->deadline;
@@ -189,6 +192,30 @@ void sim_moved(struct sim *s, struct sim_timer *timer)
 void sim_queued(struct sim *s, struct sim_timer *timer)
 {
 	tell(s, SIM_PLACED, timer);
+}
+
+/* Sleeping */
+
+static void sleep_until(struct sim *s, uint64_t time)
+{
+	s->until = time;
+	if (time != SIM_NEVER)
+		tell(s, SIM_SLEEPS, NULL);
+}
+
+/* Wake the thread that sleeps if the timer stands first, even if it stood first before. */
+static void signal_first(struct sim *s, struct sim_timer *timer)
+{
+	struct sim_where where;
+
+	if (!s->system->sleeps)
+		return;
+	where_is(s, timer, &where);
+	if (where.position)
+		return;
+	s->counters.signals++;
+	tell(s, SIM_SIGNALLED, NULL);
+	sleep_until(s, timer->deadline);
 }
 
 /* Operations */
@@ -240,7 +267,7 @@ static void take_out(struct sim *s, struct sim_timer *timer)
 	now_idle(s, timer);
 }
 
-/* What the system has against an arm, whatever else it holds. */
+/* Does the system take this arm, whatever other timers it has? */
 static enum sim_result check_arm(const struct sim *s, const struct sim_timer *timer,
 				 uint64_t delay, uint64_t interval)
 {
@@ -281,7 +308,10 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 	timer->deadline = later(s->now, delay);
 	timer->interval = interval;
 	timer->times = interval ? times : 0;
-	return insert(s, timer, false);
+	result = insert(s, timer, false);
+	if (!result)
+		signal_first(s, timer);
+	return result;
 }
 
 enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline)
@@ -317,6 +347,7 @@ enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline)
 	s->counters.extends++;
 	count_memory(s);
 	tell(s, SIM_PLACED, timer);
+	signal_first(s, timer);
 	return SIM_OK;
 }
 
@@ -419,7 +450,9 @@ uint64_t sim_now(const struct sim *s)
 
 uint64_t sim_next(struct sim *s)
 {
-	return s->stopped ? SIM_NEVER : s->system->next(s);
+	if (s->stopped)
+		return SIM_NEVER;
+	return s->system->sleeps ? s->until : s->system->next(s);
 }
 
 void sim_wake(struct sim *s)
@@ -434,6 +467,8 @@ void sim_wake(struct sim *s)
 	tell(s, SIM_WOKEN, NULL);
 	s->system->wake(s);
 	arm_again(s);
+	if (s->system->sleeps)
+		sleep_until(s, s->system->next(s));
 	s->counters.empty += s->counters.expired + s->counters.moves == done;
 }
 

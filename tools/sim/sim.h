@@ -114,20 +114,24 @@ struct sim_where {
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
  * @SIM_MOVED: a timer has come down, to another slot
  * @SIM_EXPIRED: a timer has expired
+ * @SIM_SIGNALLED: a timer that is due first has woken the thread that sleeps, which looks again
+ * @SIM_SLEEPS: that thread sleeps
  */
 enum sim_what {
 	SIM_WOKEN,
 	SIM_PLACED,
 	SIM_MOVED,
 	SIM_EXPIRED,
+	SIM_SIGNALLED,
+	SIM_SLEEPS,
 };
 
 /**
  * struct sim_event - what has happened
  * @what: the kind of event
  * @now: when
- * @id: which timer; not with SIM_WOKEN
- * @deadline: when that timer is, or was, due
+ * @id: which timer; not with SIM_WOKEN, SIM_SIGNALLED and SIM_SLEEPS
+ * @deadline: when that timer is, or was, due; SIM_SLEEPS: until when
  * @overruns: SIM_EXPIRED: periods that have passed beside this one
  * @from_level: SIM_MOVED: where it was
  * @from_slot: likewise
@@ -164,6 +168,7 @@ struct sim_observer {
  * @passed: timers that were looked at on the way to others, or too early
  * @wakeups: how often it was woken
  * @empty: of these, how often nothing has expired and nothing was moved
+ * @signals: how often a timer that is due first has woken a thread that sleeps
  * @expired: expirations
  * @early: of these, how many came before their deadline
  * @early_max: how early one came at the most, in ns
@@ -183,6 +188,7 @@ struct sim_counters {
 	uint64_t	passed;
 	uint64_t	wakeups;
 	uint64_t	empty;
+	uint64_t	signals;
 	uint64_t	expired;
 	uint64_t	early;
 	uint64_t	early_max;

@@ -62,12 +62,14 @@ static struct record {
 	uint32_t id;
 } records[RECORDS];
 static unsigned int expired;
-static uint64_t moved;
+static uint64_t moved, sleeps_until;
 
 static void note(void *data, const struct sim_event *event)
 {
 	(void)data;
 	moved += event->what == SIM_MOVED;
+	if (event->what == SIM_SLEEPS)
+		sleeps_until = event->deadline;
 	if (event->what != SIM_EXPIRED)
 		return;
 	if (expired == RECORDS)
@@ -518,6 +520,36 @@ static void heap_order(void)
 	result(good && expired == 500 && !counts(s)->late_max && counts(s)->wakeups == 100 &&
 	       counts(s)->passed,
 	       "heap: by deadline, equal ones as they were armed, to the ns");
+	sim_destroy(s);
+}
+
+/* As Java's DelayQueue does. */
+static void heap_leader(void)
+{
+	struct sim *s = create("heap", (struct sim_shape){});
+	bool good;
+
+	sim_arm(s, 1, 50 * MS, 0, 0);
+	good = sleeps_until == 50 * MS && counts(s)->signals == 1;
+	sim_arm(s, 2, 80 * MS, 0, 0);
+	good = good && sleeps_until == 50 * MS && counts(s)->signals == 1;
+	sim_arm(s, 3, 10 * MS, 0, 0);
+	result(good && sleeps_until == 10 * MS && counts(s)->signals == 2 &&
+	       sim_next(s) == 10 * MS && !counts(s)->wakeups,
+	       "heap: a thread sleeps until the first is due, and an earlier one wakes it");
+	sim_cancel(s, 3);
+	good = sim_next(s) == 10 * MS;
+	sim_run(s, 10 * MS);
+	result(good && counts(s)->empty == 1 && sleeps_until == 50 * MS,
+	       "heap: for one that was cancelled it wakes up for nothing, and sleeps again");
+	sim_extend(s, 1, 60 * MS);
+	good = counts(s)->signals == 3 && sleeps_until == 60 * MS;
+	sim_extend(s, 1, 90 * MS);
+	good = good && counts(s)->signals == 3 && sleeps_until == 60 * MS;
+	sim_run(s, SIM_NEVER);
+	result(good && was(90 * MS, 1) && counts(s)->wakeups == 4 && counts(s)->empty == 2 &&
+	       sim_next(s) == SIM_NEVER,
+	       "heap: one that is pushed back wakes it if it stays the first, or comes to be");
 	sim_destroy(s);
 }
 
@@ -1001,6 +1033,7 @@ int main(void)
 	keys_rounds();
 	clock_strikes();
 	heap_order();
+	heap_leader();
 	list_and_poll_look();
 	linux_levels();
 	twheel_goes_straight();

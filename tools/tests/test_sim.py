@@ -138,6 +138,24 @@ with --round up it fires up to a tick late"""),
         lateness, the most 6ms
         lateness, the mean 4ms
         bytes a timer 64"""),
+    ("a DelayQueue's leader sleeps, and an earlier timer wakes it",
+     "arm 1 2s;arm 2 3s;at 5ms;arm 3 10ms;at 10ms;cancel 3;run", "--as heap --trace", """
+        0 armed 1 due 2s, position 0
+        0 woken by a timer that is due first
+        0 sleeps until 2s
+        0 armed 2 due 3s, position 1
+        5ms armed 3 due 15ms, position 0
+        5ms woken by a timer that is due first
+        5ms sleeps until 15ms
+        15ms woken for nothing
+        15ms sleeps until 2s
+        2s woken
+        2s expired 1 on time
+        2s sleeps until 3s
+        3s expired 2 on time
+        wake-ups 3
+        empty wake-ups 1 nothing has expired, nothing was moved
+        signals 2 a timer that is due first has woken who slept"""),
     ("a heap has no ticks", "arm 1 1.5us;arm 2 2h;run", "--as heap", """
         1.5us expired 1 on time
         2h expired 2 on time"""),
