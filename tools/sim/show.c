@@ -357,7 +357,7 @@ static void counters_text(const struct sim_system *system, struct sim *s)
 	row("wake-ups", c->wakeups, "");
 	row("empty wake-ups", c->empty, "nothing has expired, nothing was moved");
 	if (c->signals)
-		row("signals", c->signals, "a timer that is due first has woken who slept");
+		row("signals", c->signals, "a timer that is due first has woken the sleeper");
 	row("expired", c->expired, "");
 	if (c->early)
 		row("early", c->early, "before their deadlines");
@@ -384,10 +384,10 @@ void show_counters(struct show *show, const struct sim_system *system, struct si
 
 void show_head(void)
 {
-	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %7s  %9s%s\n",
+	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %10s  %7s  %9s%s\n",
 	       colour(stdout, BOLD), "SYSTEM", "INSERTS", "MOVES", "PASSED", "WAKE-UPS", "EMPTY",
-	       "EXPIRED", "REFUSED", "EARLY MAX", "LATE MAX", "LATE MEAN", "B/TIMER", "MEMORY",
-	       colour(stdout, PLAIN));
+	       "EXPIRED", "REFUSED", "EARLY MAX", "LATE MAX", "LATE MEAN", "HELD", "B/TIMER",
+	       "MEMORY", colour(stdout, PLAIN));
 }
 
 void show_row(const struct sim_system *system, struct sim *s)
@@ -395,12 +395,13 @@ void show_row(const struct sim_system *system, struct sim *s)
 	const struct sim_counters *c = sim_counters(s);
 	char inserts[NUMBER_LEN], moves[NUMBER_LEN], passed[NUMBER_LEN], wakeups[NUMBER_LEN];
 	char empty[NUMBER_LEN], expired[NUMBER_LEN], refused[NUMBER_LEN], memory[NUMBER_LEN];
-	char early[DURATION_LEN], most[DURATION_LEN], mean[DURATION_LEN];
+	char early[DURATION_LEN], most[DURATION_LEN], mean[DURATION_LEN], held[NUMBER_LEN];
 
-	printf("%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %7u  %9s\n",
+	printf("%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %10s  %7u  %9s\n",
 	       sim_system_name(system), number(inserts, c->inserts), number(moves, c->moves),
 	       number(passed, c->passed), number(wakeups, c->wakeups), number(empty, c->empty),
 	       number(expired, c->expired), number(refused, c->refused),
 	       duration_short(early, c->early_max), duration_short(most, c->late_max),
-	       duration_short(mean, late_mean(c)), c->timer_bytes, bytes(memory, c->memory_max));
+	       duration_short(mean, late_mean(c)), number(held, c->armed_max), c->timer_bytes,
+	       bytes(memory, c->memory_max));
 }

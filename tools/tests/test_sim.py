@@ -155,7 +155,7 @@ with --round up it fires up to a tick late"""),
         3s expired 2 on time
         wake-ups 3
         empty wake-ups 1 nothing has expired, nothing was moved
-        signals 2 a timer that is due first has woken who slept"""),
+        signals 2 a timer that is due first has woken the sleeper"""),
     ("a heap has no ticks", "arm 1 1.5us;arm 2 2h;run", "--as heap", """
         1.5us expired 1 on time
         2h expired 2 on time"""),
@@ -181,7 +181,7 @@ def test_compare_prints_a_row_for_each_system(sim):
     assert all(len(row) >= 12 for row in rows)
     row = {row[0]: row for row in rows}
     assert row["twheel"][1:3] + row["twheel"][4:5] == ["2", "0", "2"]
-    assert (row["simple"][7], row["simple"][12]) == ("2", "320")
+    assert (row["simple"][7], row["simple"][13]) == ("2", "320")
     assert (row["hierarchical"][2], row["hierarchical"][4]) == ("3", "5")
     assert row["linux"][8:10] == ["0", "6ms"]
 
@@ -202,6 +202,24 @@ def test_a_load_runs_in_all_systems_but_two(sim):
     assert len(result.lines) == 8
     assert result.out.count('"early":0,"early_max_ns":0,"armed":0,') == 7
     assert result.out.count('"armed":0,') == 8
+
+
+def test_a_load_at_once_is_held_as_a_whole(sim):
+    """By all systems, if a turn is long enough for the simple wheel."""
+    result = sim("", "--load 3000 --at-once --tick 100ms --slots 1024 --compare --json")
+    assert result.status == 0
+    assert len(result.lines) == 10
+    assert result.out.count('"armed":0,"armed_max":3000,') == 10
+    rows = sim("", "--load 3000 --at-once --tick 100ms --slots 1024 --compare").good().lines
+    assert [row.split()[11] for row in rows[1:11]] == ["3,000"] * 10
+
+
+def test_polling_is_left_out_unless_its_ticks_are_long(sim):
+    """A sorted list always is, of so many timers."""
+    rows = sim("", "--load 20001 --at-once --tick 100ms --compare").good().lines
+    assert [row.split()[0] for row in rows if "left out" in row] == ["list"]
+    rows = sim("", "--load 20001 --at-once --tick 99ms --compare").good().lines
+    assert [row.split()[0] for row in rows if "left out" in row] == ["list", "poll"]
 
 
 def test_a_load_is_the_same_by_its_seed(sim):
@@ -268,6 +286,7 @@ def test_refuses_script(sim, script, options, text):
     ("--pending 0", 2, "--pending 0: "),
     ("--round 3", 2, "--round 3: say up or down"),
     ("--load 1 script", 2, "give no script with it"),
+    ("--at-once", 2, "--at-once: it says when --load arms its timers: give --load, too"),
     ("--compare --trace", 2, "give no --trace with it"),
     ("script other", 2, "there is a script already"),
     ("other", 1, "other: No such file or directory: give a script"),
