@@ -14,6 +14,8 @@
 #define CAPACITY	65536
 /* With more timers, a system whose arm or tick looks at all timers takes minutes. */
 #define FEW_TIMERS	20000
+/* With ticks this long, polling does not. */
+#define LONG_TICK	(100 * NSEC_PER_MSEC)
 
 /**
  * struct job - what to simulate
@@ -42,7 +44,10 @@ enum {
 	KEY_LEVELS,
 	KEY_CAPACITY,
 	KEY_START,
+	KEY_PENDING,
+	KEY_ROUND,
 	KEY_LOAD,
+	KEY_AT_ONCE,
 	KEY_EXTENDED,
 	KEY_CANCELLED,
 	KEY_SEED,
@@ -58,7 +63,10 @@ static const struct argp_option argp_options[] = {
 	{ "levels", KEY_LEVELS, "N", 0, "at most N levels", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
 	{ "start", KEY_START, "DURATION", 0, "time of the clock at the beginning (0)", 0 },
+	{ "pending", KEY_PENDING, "N", 0, "hashed: at most N timers pending (no limit)", 0 },
+	{ "round", KEY_ROUND, "HOW", 0, "hierarchical: deadlines to ticks, down or up (down)", 0 },
 	{ "load", KEY_LOAD, "N", 0, "no script, but N requests with timeouts in a minute", 0 },
+	{ "at-once", KEY_AT_ONCE, NULL, 0, "all requests come at the beginning", 0 },
 	{ "extended", KEY_EXTENDED, "PERCENT", 0, "requests pushed back after 500 ms (50)", 0 },
 	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "requests cancelled after 1 s (80)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "seed of the random timeouts (1)", 0 },
@@ -111,9 +119,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_START:
 		job->shape.start = option_duration("--start", arg);
 		return 0;
+	case KEY_PENDING:
+		job->shape.pending = option_number("--pending", arg, 1, SIM_MAX_CAPACITY);
+		return 0;
+	case KEY_ROUND:
+		job->shape.round_up = !strcmp(arg, "up");
+		if (!job->shape.round_up && strcmp(arg, "down"))
+			usage_error("--round %s: give up or down", arg);
+		return 0;
 	case KEY_LOAD:
 		job->load.timers = option_number("--load", arg, 1, SIM_MAX_CAPACITY);
 		job->made_up = true;
+		return 0;
+	case KEY_AT_ONCE:
+		job->load.at_once = true;
 		return 0;
 	case KEY_EXTENDED:
 		job->load.extended = option_number("--extended", arg, 0, 100);
@@ -169,8 +188,11 @@ static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_
 			show_missed(&job->show, s, op);
 		return;
 	case SIM_REFUSED:
+	case SIM_EXISTS:
+	case SIM_TOO_SHORT:
+	case SIM_FULL:
 		if (!job->compare && !job->made_up)
-			show_refused(&job->show, s, op);
+			show_refused(&job->show, s, op, result);
 		return;
 	case SIM_BAD_ID:
 		fail("%s: %s %u: ids are below %u: raise --capacity", at_line(job, op),
@@ -285,8 +307,10 @@ static struct sim *create(struct job *job, const struct sim_system *system)
 /* Would the system take too long for this many timers? */
 static bool is_left_out(const struct job *job, const struct sim_system *system)
 {
-	return job->made_up && job->load.timers > FEW_TIMERS &&
-	       (system == sim_system_named("list") || system == sim_system_named("poll"));
+	if (!job->made_up || job->load.timers <= FEW_TIMERS)
+		return false;
+	return system == sim_system_named("list") ||
+	       (system == sim_system_named("poll") && job->shape.tick < LONG_TICK);
 }
 
 static void compare(struct job *job)
@@ -319,7 +343,8 @@ static void compare(struct job *job)
 	if (job->show.json)
 		return;
 	puts("passed: looked at on the way to others, or too early; empty: wake-ups in which "
-	     "nothing has expired\nor moved; B/TIMER: bytes of a timer, without those of slots");
+	     "nothing has expired\nor moved; HELD: the most timers armed at once; B/TIMER: bytes "
+	     "of a timer, without those\nof slots");
 	for (i = 0; i < nr; i++)
 		printf("note: %s\n", notes[i]);
 }
@@ -340,7 +365,7 @@ static void write_help(char *text, size_t size)
 			sim_system_about(*system));
 	fputs("\n"
 	      "A script has one operation on a line; # begins a comment:\n"
-	      "  arm ID DURATION [every DURATION [times N]]\n"
+	      "  arm ID DURATION [every DURATION [times N]]  times -1: for ever\n"
 	      "  extend ID DURATION     from now; +DURATION: from its deadline\n"
 	      "  cancel ID\n"
 	      "  at DURATION            let time pass until the clock shows this\n"
@@ -370,6 +395,8 @@ int verb_sim(int argc, char **argv)
 	options_parse(&argp, argc, argv, 0, &job);
 	if (job.made_up && job.file)
 		usage_error("--load makes up the operations: give no script with it");
+	if (job.load.at_once && !job.made_up)
+		usage_error("--at-once needs --load: give --load N with it");
 	if (job.compare && job.show.trace)
 		usage_error("--compare prints only a table: give no --trace with it");
 	if (job.made_up && job.shape.capacity < job.load.timers)
