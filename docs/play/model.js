@@ -10,7 +10,7 @@
 const NEVER = (1n << 64n) - 1n;
 /* As enum sim_result, sim_what and sim_place have them. */
 const OK = 0, NOT_ARMED = 1, REFUSED = 2, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
-const WHATS = ["woken", "placed", "moved", "expired"];
+const WHATS = ["woken", "placed", "moved", "expired", "cancelled"];
 const PLACES = ["slot", "queue", "order"];
 /* As twheel sim has it. */
 const CAPACITY = 65536;
@@ -454,6 +454,7 @@ const FIELDS = {
 	placed: ["what", "time_ns", "id", "deadline_ns", "where"],
 	moved: ["what", "time_ns", "id", "deadline_ns", "from_level", "from_slot", "where"],
 	expired: ["what", "time_ns", "id", "deadline_ns", "overruns"],
+	cancelled: ["what", "time_ns", "id", "deadline_ns"],
 	missed: ["what", "time_ns", "id", "operation"],
 	refused: ["what", "time_ns", "id", "operation"],
 	where: ["what", "time_ns", "id", "deadline_ns", "where"],

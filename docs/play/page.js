@@ -434,7 +434,8 @@ function drawTimeline(timers)
 		const follows = simulation.events[i + 1];
 
 		if (e.what === "woken")
-			mark(follows && follows.time_ns === e.time_ns && follows.what !== "woken" ?
+			mark(follows && follows.time_ns === e.time_ns &&
+			     !["woken", "cancelled"].includes(follows.what) ?
 			     "wake" : "empty", e.time_ns, 44, 60);
 		else if (e.what === "moved")
 			mark("moved", e.time_ns, 26, 44);
@@ -487,6 +488,8 @@ function eventText(e)
 		       `slot ${e.from_slot} to ${placeText(e.where)}`;
 	case "expired":
 		return `${at}timer ${e.id} expired ${lateText(e)}`;
+	case "cancelled":
+		return `${at}timer ${e.id} is cancelled; it was due ${durationText(e.deadline_ns)}`;
 	case "missed":
 		return `${at}${e.operation} ${e.id}: it is not armed`;
 	case "refused":

@@ -153,6 +153,10 @@ static void event_text(struct show *show, const struct sim_event *event)
 		print_timer(event->now, "expired", event->id);
 		print_lateness(event);
 		break;
+	case SIM_CANCELLED:
+		print_timer(event->now, "cancel", event->id);
+		printf("it was due %s\n", duration_exact(due, event->deadline));
+		break;
 	case SIM_WOKEN:
 		break;
 	}
@@ -162,7 +166,7 @@ static void event_json(const struct sim_event *event)
 {
 	static const char * const names[] = {
 		[SIM_WOKEN] = "woken", [SIM_PLACED] = "placed", [SIM_MOVED] = "moved",
-		[SIM_EXPIRED] = "expired",
+		[SIM_EXPIRED] = "expired", [SIM_CANCELLED] = "cancelled",
 	};
 	struct json_object *line = json_new();
 

@@ -161,6 +161,17 @@ static void where_is(struct sim *s, struct sim_timer *timer, struct sim_where *w
 	s->system->where(s, timer, where);
 }
 
+/* A timer that is nowhere any more. */
+static void tell_cancelled(struct sim *s, const struct sim_timer *timer, uint64_t deadline)
+{
+	const struct sim_event event = {
+		.what = SIM_CANCELLED, .now = s->now, .id = timer->id, .deadline = deadline,
+	};
+
+	if (s->observer.tell)
+		s->observer.tell(s->observer.data, &event);
+}
+
 static void tell(struct sim *s, enum sim_what what, struct sim_timer *timer)
 {
 	struct sim_event event = { .what = what, .now = s->now };
@@ -249,6 +260,9 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 			uint32_t times)
 {
 	struct sim_timer *timer;
+	enum sim_result result;
+	uint64_t before;
+	bool was_armed;
 
 	if (s->stopped)
 		return SIM_STOPPED;
@@ -257,12 +271,17 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 	timer = find_or_add(s, id);
 	if (!timer)
 		return SIM_NO_MEMORY;
-	if (timer->armed)
+	was_armed = timer->armed;
+	before = timer->deadline;
+	if (was_armed)
 		take_out(s, timer);
 	timer->deadline = later(s->now, delay);
 	timer->interval = interval;
 	timer->times = interval ? times : 0;
-	return insert(s, timer, false);
+	result = insert(s, timer, false);
+	if (result && was_armed)
+		tell_cancelled(s, timer, before);
+	return result;
 }
 
 enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline)
@@ -311,6 +330,7 @@ enum sim_result sim_cancel(struct sim *s, uint32_t id)
 		return SIM_NOT_ARMED;
 	take_out(s, timer);
 	s->counters.cancels++;
+	tell_cancelled(s, timer, timer->deadline);
 	return SIM_OK;
 }
 

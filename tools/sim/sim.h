@@ -104,12 +104,14 @@ struct sim_where {
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
  * @SIM_MOVED: a timer has come down, to another slot
  * @SIM_EXPIRED: a timer has expired
+ * @SIM_CANCELLED: a timer was taken out before that: by a cancel, or by an arm that was refused
  */
 enum sim_what {
 	SIM_WOKEN,
 	SIM_PLACED,
 	SIM_MOVED,
 	SIM_EXPIRED,
+	SIM_CANCELLED,
 };
 
 /**

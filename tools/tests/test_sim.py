@@ -60,6 +60,13 @@ def fixture_sim(twheel):
         10ms woken
         10ms expired 2 on time
         refused 2 later than the wheel reaches"""),
+    ("a cancel, also by an arm that is refused", "arm 1 5ms;cancel 1;arm 2 9ms;arm 2 9s;run",
+     "--as simple --slots 20 --trace", """
+        0 armed 1 due 5ms, level 0 (slots of 1ms), slot 5, position 0
+        0 cancel 1 it was due 5ms
+        0 armed 2 due 9ms, level 0 (slots of 1ms), slot 9, position 0
+        0 cancel 2 it was due 9ms
+        0 arm 2 refused: that is later than the wheel reaches"""),
     ("Netty's wheel: the queue, rounds, what stop hands back",
      "arm 1 5ms;run 1ms;where 1;arm 2 900ms;run 10ms;stop", "--as hashed --slots 3 --trace", """
         0 armed 1 due 5ms, in the queue, position 0
