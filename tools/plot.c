@@ -95,8 +95,8 @@ static size_t wheels_of(const struct recording *recording, uint64_t *wheel)
 		if (record->what == RECORD_WOKEN || j < nr)
 			continue;
 		if (nr == WHEELS_MAX)
-			fail("there are more than %u wheels in it: give --wheel, as %llu", WHEELS_MAX,
-			     (unsigned long long)wheel[0]);
+			fail("there are more than %u wheels in it: give --wheel, as %llu",
+			     WHEELS_MAX, (unsigned long long)wheel[0]);
 		wheel[nr++] = record->wheel;
 	}
 	return nr;
@@ -147,10 +147,10 @@ static void write_help(char *text, size_t size)
 
 	if (!file)
 		fail("out of memory");
-	fputs("Draw the lives of timers as SVG: each from its arm through the cascade to its event, "
-	      "how late that was, and when the system woke up."
-	      "\vFILE is a script of twheel sim; or what twheel sim --trace --json prints; or, of a "
-	      "wheel in the kernel, the events twheel:* as tracefs, trace-cmd report and perf "
+	fputs("Draw the lives of timers as SVG: each from its arm through the cascade to its "
+	      "event, how late that was, and when the system woke up."
+	      "\vFILE is a script of twheel sim; or what twheel sim --trace --json prints; or, of "
+	      "a wheel in the kernel, the events twheel:* as tracefs, trace-cmd report and perf "
 	      "script print them.  With several --as the systems are drawn below each other.\n"
 	      "\n", file);
 	job_about(file);

@@ -200,7 +200,9 @@ static const char *without_system(const char *line, const char *name)
 	static const char system[] = "twheel:";
 	size_t len = sizeof(system) - 1;
 
-	return (size_t)(name - line) >= len && !strncmp(name - len, system, len) ? name - len : name;
+	if ((size_t)(name - line) >= len && !strncmp(name - len, system, len))
+		return name - len;
+	return name;
 }
 
 static void of_fields(struct recording *recording, enum record_what what, const char *fields,
@@ -220,7 +222,8 @@ static void of_fields(struct recording *recording, enum record_what what, const 
 	if (what == RECORD_PLACED && !record.deadline)
 		record.what = RECORD_CANCELLED;
 	/* It keeps the entry that it has. */
-	if (record.what == RECORD_PLACED && record.level == LEVEL_UNKNOWN && field(fields, "tick", 0))
+	if (record.what == RECORD_PLACED && record.level == LEVEL_UNKNOWN &&
+	    field(fields, "tick", 0))
 		record.what = RECORD_KEPT;
 	if (what == RECORD_EXPIRED || what == RECORD_DELIVERED) {
 		record.late = field(fields, "late_ns", 0);

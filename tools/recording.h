@@ -96,7 +96,7 @@ struct recording {
 	int64_t		ahead;
 };
 
-/* A line of twheel top --record, which says of a wheel what tracepoints do not: tick, slots, ahead. */
+/* How a line of twheel top --record begins that says tick, slots and ahead of a wheel. */
 #define RECORDING_SHAPE	"# twheel-top:"
 
 /* For a struct sim_observer, whose data is a recording. */
@@ -109,7 +109,7 @@ bool recording_of_line(struct recording *recording, const char *line);
 enum recording_kind { RECORDING_NONE, RECORDING_JSON, RECORDING_TRACE, RECORDING_TEXT };
 enum recording_kind recording_kind(const char *line);
 
-/* All is there: deadlines are told by the recording's clock from now on, as far as that is known. */
+/* All is there: tell deadlines by the recording's clock from now on, as far as that is known. */
 void recording_end(struct recording *recording);
 
 void recording_free(struct recording *recording);

@@ -157,8 +157,8 @@ size_t source_read(struct job *job, struct recording *recording)
 		fail("%s: it is a trace for people: record it with twheel sim --trace --json",
 		     text.name);
 	if (kind != RECORDING_NONE && is_for_script)
-		usage_error("%s: it is a recording: leave --as, --tick, --slots, --levels and --start "
-			    "out", text.name);
+		usage_error("%s: it is a recording: leave --as, --tick, --slots, --levels and "
+			    "--start out", text.name);
 	if (kind != RECORDING_NONE) {
 		*recording = (struct recording){};
 		read_recording(&text, kind, recording);

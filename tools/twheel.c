@@ -25,6 +25,7 @@ static const struct verb {
 	{ "doctor", verb_doctor },
 	{ "sim", verb_sim },
 	{ "plot", verb_plot },
+	{ "top", verb_top },
 	{ "demo", verb_demo },
 };
 
@@ -41,6 +42,7 @@ static const char doc[] =
 	"  doctor           why twheel does not work here, and what to type\n"
 	"  sim              a script of operations in simulated time, also as other systems\n"
 	"  plot             a picture of timers' lives, from a script or a recording\n"
+	"  top              a wheel while it turns: a live one, a script or a recording\n"
 	"  demo             an idle-timeout server under load, judged\n"
 	"\n"
 	"A wheel belongs to the open file of a process.  watch, list, get and stat look "
@@ -66,7 +68,7 @@ static void choose(struct command *command, const char *name, int first)
 		}
 	}
 	usage_error("%s: no such verb: use arm, watch, list, get, stat, features, "
-		    "doctor, sim, plot or demo", name);
+		    "doctor, sim, plot, top or demo", name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -79,7 +81,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		usage_error("say what to do: arm, watch, list, get, stat, features, doctor, sim, "
-			    "plot or demo; see --help");
+			    "plot, top or demo; see --help");
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The lives of timers, made of records: where each has waited, from when to when, and how that ended. */
+/* The lives of timers: where each has waited, from when to when, and how that ended. */
 #ifndef TWHEEL_PLOT_LIVES_H
 #define TWHEEL_PLOT_LIVES_H
 

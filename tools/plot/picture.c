@@ -2,9 +2,10 @@
 /*
  * A picture of lives, as SVG.
  *
- * Each level is a lane, the highest on top, so a timer that comes down does so in the picture.  In a
- * lane each stay is a bar, from when to when; a line leads to the next one, and a mark says how it
- * ended.  How late is told by the colour and the shape of the mark, and in words where there is room.
+ * Each level is a lane, the highest on top, so a timer that comes down does so in the picture.  In
+ * a lane each stay is a bar, from when to when; a line leads to the next one, and a mark says how
+ * it ended.  How late is told by the colour and the shape of the mark, and in words where there is
+ * room.
  *
  * With more timers the bars are thin and have no words.  With more still, a lane is a ring: a row
  * for each slot, or for some, shaded by how many timers wait there; below come rows for what was
@@ -226,8 +227,8 @@ static void draw_lane(struct chart *chart, unsigned int i, double height)
 
 	chart->lane[i].y = figure->y;
 	fprintf(figure->out,
-		"<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"" LANE "\"/>\n", LEFT,
-		figure->y, RIGHT - LEFT, height);
+		"<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" fill=\"" LANE "\"/>\n",
+		LEFT, figure->y, RIGHT - LEFT, height);
 	label_lane(chart, i, height);
 	figure->y += height + 4;
 }
@@ -577,7 +578,7 @@ static void draw_ring(struct chart *chart, unsigned int at)
 	struct lane *lane = &chart->lane[at];
 	struct figure *figure = chart->figure;
 	unsigned int rows = lane->ring < RING_ROWS ? lane->ring : RING_ROWS, column;
-	double high = rows > 1 ? RING_HEIGHT : 24;
+	double high = rows > 1 ? RING_HEIGHT : 34;
 	uint32_t *cells = new_cells(rows), most = 0;
 	char text[64], count[NUMBER_LEN];
 	size_t i;
@@ -746,8 +747,9 @@ static void draw_head(struct chart *chart)
 	}
 	for (i = 0; i < lives->wakes; i++)
 		woken += is_seen(figure, lives->wake[i].time, lives->wake[i].time);
-	snprintf(text, sizeof(text), "%s timer%s, %s come down, %s %s%s", number(timers, lives->timers),
-		 lives->timers == 1 ? "" : "s", number(moves, moved), number(wakes, woken),
+	snprintf(text, sizeof(text), "%s timer%s, %s come down, %s %s%s",
+		 number(timers, lives->timers), lives->timers == 1 ? "" : "s",
+		 number(moves, moved), number(wakes, woken),
 		 lives->is_trace ? "hrtimer" : "wake-up", woken == 1 ? "" : "s");
 	figure->y += 18;
 	text_at(figure, 20, figure->y, 15, INK, " font-weight=\"bold\"", lives->name);
@@ -818,8 +820,8 @@ static void draw_axis(struct figure *figure, double top)
 		double x = x_of(figure, time);
 
 		fprintf(figure->out,
-			"<path d=\"M%.1f %.1fV%.1f\" stroke=\"#333\" stroke-opacity=\"0.12\"/>\n", x,
-			top, figure->y);
+			"<path d=\"M%.1f %.1fV%.1f\" stroke=\"#333\" stroke-opacity=\"0.12\"/>\n",
+			x, top, figure->y);
 		text_at(figure, x, figure->y + 13, 12, FAINT, " text-anchor=\"middle\"",
 			duration_exact(text, time - figure->zero));
 	}
@@ -896,8 +898,10 @@ void picture(FILE *out, const struct lives *lives, size_t nr, const struct choic
 		fputs(i ? ", " : " ", out);
 		put_text(out, lives[i].name);
 	}
-	fprintf(out, "\">\n<!-- SPDX-License-Identifier: GPL-2.0 -->\n"
-		"<rect width=\"%d\" height=\"%.0f\" rx=\"10\" fill=\"" GROUND "\"/>\n", WIDTH, figure.y);
+	/* Of the picture, and not of this file. */
+	fprintf(out, "\">\n<!-- SPDX-" "License-Identifier: GPL-2.0 -->\n"
+		"<rect width=\"%d\" height=\"%.0f\" rx=\"10\" fill=\"" GROUND "\"/>\n", WIDTH,
+		figure.y);
 	fwrite(body, 1, size, out);
 	fputs("</svg>\n", out);
 	free(body);

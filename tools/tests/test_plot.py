@@ -224,18 +224,21 @@ def test_output_goes_to_a_file(twheel, tmp_path):
 
 @cases(
     "case, text, options, status, message",
-    ("a trace for people", " 0 armed 1 due 3ms\n", "", 1, "record it with twheel sim --trace --json$"),
+    ("a trace for people", " 0 armed 1 due 3ms\n", "", 1,
+     "record it with twheel sim --trace --json$"),
     ("a recording without places", '{"what":"expired","time_ns":1,"id":1,"deadline_ns":1}\n', "", 1,
      "it does not tell where timers are: record it with twheel sim --trace --json$"),
     ("a trace without events", "# tracer: nop\n", "", 1, "trace-cmd record -e twheel$"),
-    ("an empty script", "", "", 1, "no timer is armed there: write a line as arm 1 350ms, and run$"),
+    ("an empty script", "", "", 1,
+     "no timer is armed there: write a line as arm 1 350ms, and run$"),
     ("what is no script", "fly 1\n", "", 1, "standard input:1: fly: no such operation"),
     ("an id that is not there", BOTH, "--id 9", 1, "leave --id and --wheel out$"),
     ("options of a script", trace("perf"), "--as heap", 2,
      "it is a recording: leave --as, --tick, --slots, --levels and --start out$"),
     ("a span that ends before it begins", BOTH, "--from 2s --to 1s", 2, "give a later time$"),
     ("a file that is not there", "", "/no/such/file", 1, "give a script or a recording, or -"),
-    ("a file that can't be written", BOTH, "-o /no/such/file", 1, "give a file that can be written$"),
+    ("a file that can't be written", BOTH, "-o /no/such/file", 1,
+     "give a file that can be written$"),
     ("two files", "", "a b", 2, "there is a script already"),
 )
 def test_refuses(twheel, text, options, status, message):
