@@ -11,7 +11,7 @@ const NEVER = (1n << 64n) - 1n;
 /* As enum sim_result, sim_what and sim_place have them. */
 const OK = 0, NOT_ARMED = 1, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
 const REFUSALS = { 2: "late", 9: "exists", 10: "short", 11: "full" };
-const WHATS = ["woken", "placed", "moved", "expired", "signalled", "sleeps"];
+const WHATS = ["woken", "placed", "moved", "expired", "cancelled", "signalled", "sleeps"];
 const PLACES = ["slot", "queue", "order"];
 /* As twheel sim has it. */
 const CAPACITY = 65536;
@@ -450,6 +450,7 @@ const FIELDS = {
 	placed: ["what", "time_ns", "id", "deadline_ns", "where"],
 	moved: ["what", "time_ns", "id", "deadline_ns", "from_level", "from_slot", "where"],
 	expired: ["what", "time_ns", "id", "deadline_ns", "overruns"],
+	cancelled: ["what", "time_ns", "id", "deadline_ns"],
 	signalled: ["what", "time_ns"],
 	sleeps: ["what", "time_ns", "until_ns"],
 	missed: ["what", "time_ns", "id", "operation"],

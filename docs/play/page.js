@@ -442,7 +442,7 @@ function drawTimeline(timers)
 
 		if (e.what === "woken")
 			mark(follows && follows.time_ns === e.time_ns &&
-			     !["woken", "sleeps"].includes(follows.what) ?
+			     !["woken", "cancelled", "sleeps"].includes(follows.what) ?
 			     "wake" : "empty", e.time_ns, 44, 60);
 		else if (e.what === "moved")
 			mark("moved", e.time_ns, 26, 44);
@@ -495,6 +495,8 @@ function eventText(e)
 		       `slot ${e.from_slot} to ${placeText(e.where)}`;
 	case "expired":
 		return `${at}timer ${e.id} expired ${lateText(e)}`;
+	case "cancelled":
+		return `${at}timer ${e.id} is cancelled; it was due ${durationText(e.deadline_ns)}`;
 	case "missed":
 		return `${at}${e.operation} ${e.id}: it is not armed`;
 	case "refused":

@@ -154,6 +154,10 @@ static void event_text(struct show *show, const struct sim_event *event)
 		print_timer(event->now, "expired", event->id);
 		print_lateness(event);
 		break;
+	case SIM_CANCELLED:
+		print_timer(event->now, "cancel", event->id);
+		printf("it was due %s\n", duration_exact(due, event->deadline));
+		break;
 	case SIM_SIGNALLED:
 		print_woken(event->now, "by a timer that is due first");
 		break;
@@ -170,8 +174,8 @@ static void event_json(const struct sim_event *event)
 {
 	static const char * const names[] = {
 		[SIM_WOKEN] = "woken", [SIM_PLACED] = "placed", [SIM_MOVED] = "moved",
-		[SIM_EXPIRED] = "expired", [SIM_SIGNALLED] = "signalled",
-		[SIM_SLEEPS] = "sleeps",
+		[SIM_EXPIRED] = "expired", [SIM_CANCELLED] = "cancelled",
+		[SIM_SIGNALLED] = "signalled", [SIM_SLEEPS] = "sleeps",
 	};
 	struct json_object *line = json_new();
 

@@ -162,6 +162,17 @@ static void where_is(struct sim *s, struct sim_timer *timer, struct sim_where *w
 	s->system->where(s, timer, where);
 }
 
+/* The timer has no place any more. */
+static void tell_cancelled(struct sim *s, const struct sim_timer *timer, uint64_t deadline)
+{
+	const struct sim_event event = {
+		.what = SIM_CANCELLED, .now = s->now, .id = timer->id, .deadline = deadline,
+	};
+
+	if (s->observer.tell)
+		s->observer.tell(s->observer.data, &event);
+}
+
 static void tell(struct sim *s, enum sim_what what, struct sim_timer *timer)
 {
 	struct sim_event event = { .what = what, .now = s->now };
@@ -290,6 +301,8 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 {
 	struct sim_timer *timer;
 	enum sim_result result;
+	uint64_t before;
+	bool was_armed;
 
 	if (s->stopped)
 		return SIM_STOPPED;
@@ -303,7 +316,9 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 		s->counters.refused++;
 		return result;
 	}
-	if (timer->armed)
+	was_armed = timer->armed;
+	before = timer->deadline;
+	if (was_armed)
 		take_out(s, timer);
 	timer->deadline = later(s->now, delay);
 	timer->interval = interval;
@@ -311,6 +326,8 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 	result = insert(s, timer, false);
 	if (!result)
 		signal_first(s, timer);
+	else if (was_armed)
+		tell_cancelled(s, timer, before);
 	return result;
 }
 
@@ -361,6 +378,7 @@ enum sim_result sim_cancel(struct sim *s, uint32_t id)
 		return SIM_NOT_ARMED;
 	take_out(s, timer);
 	s->counters.cancels++;
+	tell_cancelled(s, timer, timer->deadline);
 	return SIM_OK;
 }
 

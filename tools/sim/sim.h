@@ -114,6 +114,7 @@ struct sim_where {
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
  * @SIM_MOVED: a timer has come down, to another slot
  * @SIM_EXPIRED: a timer has expired
+ * @SIM_CANCELLED: a timer was taken out by a cancel, or by an arm that was then refused
  * @SIM_SIGNALLED: a timer that became the first woke the sleeping thread
  * @SIM_SLEEPS: the thread sleeps
  */
@@ -122,6 +123,7 @@ enum sim_what {
 	SIM_PLACED,
 	SIM_MOVED,
 	SIM_EXPIRED,
+	SIM_CANCELLED,
 	SIM_SIGNALLED,
 	SIM_SLEEPS,
 };

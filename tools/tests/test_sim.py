@@ -60,6 +60,13 @@ def fixture_sim(twheel):
         10ms woken
         10ms expired 2 on time
         refused 2 arms and extends"""),
+    ("a cancel, also by an arm that is refused", "arm 1 5ms;cancel 1;arm 2 9ms;arm 2 9s;run",
+     "--as simple --slots 20 --trace", """
+        0 armed 1 due 5ms, level 0 (slots of 1ms), slot 5, position 0
+        0 cancel 1 it was due 5ms
+        0 armed 2 due 9ms, level 0 (slots of 1ms), slot 9, position 0
+        0 cancel 2 it was due 9ms
+        0 arm 2 refused: that is later than the wheel reaches"""),
     ("Netty's wheel: the queue, rounds, what stop hands back",
      "arm 1 5ms;run 1ms;where 1;arm 2 900ms;run 10ms;stop", "--as hashed --slots 3 --trace", """
         0 armed 1 due 5ms, in the queue, position 0
@@ -147,6 +154,7 @@ up to a tick early; with --round up they fire up to a tick late"""),
         5ms armed 3 due 15ms, position 0
         5ms woken by a timer that is due first
         5ms sleeps until 15ms
+        10ms cancel 3 it was due 15ms
         15ms woken for nothing
         15ms sleeps until 2s
         2s woken
@@ -300,7 +308,7 @@ def test_refuses_options(sim, tmp_path, monkeypatch, options, status, text):
 
 def test_the_model_includes_nothing_but_itself_and_the_wheel():
     """So that it can be built where there is no C library, in a browser for instance."""
-    outside = ("load", "memory", "script", "show")
+    outside = ("job", "load", "memory", "script", "show")
     found = set()
     for path in (TOOLS / "sim").glob("*.[ch]"):
         if path.stem not in outside:
