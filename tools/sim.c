@@ -8,29 +8,23 @@
 #include "duration.h"
 #include "options.h"
 #include "output.h"
-#include "sim/show.h"
+#include "sim/job.h"
 #include "verbs.h"
 
 #define CAPACITY	65536
 /* With more timers, a system whose arm or tick looks at all timers takes minutes. */
 #define FEW_TIMERS	20000
+/* With ticks this long, polling does not. */
+#define LONG_TICK	(100 * NSEC_PER_MSEC)
 
 /**
- * struct job - what to simulate
- * @system: in which system
- * @compare: in all of them, one after the other
- * @file: of the script; NULL: standard input
- * @made_up: by @load, instead of a script
+ * struct sim_options - the options of twheel sim
+ * @job: what to simulate
+ * @compare: run all systems, one after the other
  */
-struct job {
-	const struct sim_system *system;
+struct sim_options {
+	struct job job;
 	bool compare;
-	const char *file;
-	struct sim_shape shape;
-	struct show show;
-	struct script script;
-	bool made_up;
-	struct load load;
 };
 
 enum {
@@ -42,26 +36,36 @@ enum {
 	KEY_LEVELS,
 	KEY_CAPACITY,
 	KEY_START,
+	KEY_PENDING,
+	KEY_ROUND,
 	KEY_LOAD,
+	KEY_AT_ONCE,
 	KEY_EXTENDED,
 	KEY_CANCELLED,
 	KEY_SEED,
 	KEY_JSON,
 };
 
-static const struct argp_option argp_options[] = {
+static const struct argp_option job_options[] = {
 	{ "as", KEY_AS, "SYSTEM", 0, "twheel (default), or one of those below", 0 },
-	{ "compare", KEY_COMPARE, NULL, 0, "run all systems, and print a table", 0 },
-	{ "trace", KEY_TRACE, NULL, 0, "print each placement, move and wake-up as well", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution, 1ns to 1s (the system's own)", 0 },
 	{ "slots", KEY_SLOTS, "N", 0, "slots of a level (the system's own)", 0 },
 	{ "levels", KEY_LEVELS, "N", 0, "at most N levels", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "ids are below N (65536)", 0 },
 	{ "start", KEY_START, "DURATION", 0, "time of the clock at the beginning (0)", 0 },
+	{ "pending", KEY_PENDING, "N", 0, "hashed: at most N timers pending (no limit)", 0 },
+	{ "round", KEY_ROUND, "HOW", 0, "hierarchical: deadlines to ticks, down or up (down)", 0 },
 	{ "load", KEY_LOAD, "N", 0, "no script, but N requests with timeouts in a minute", 0 },
+	{ "at-once", KEY_AT_ONCE, NULL, 0, "all requests come at the beginning", 0 },
 	{ "extended", KEY_EXTENDED, "PERCENT", 0, "requests pushed back after 500 ms (50)", 0 },
 	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "requests cancelled after 1 s (80)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "seed of the random timeouts (1)", 0 },
+	{ 0 }
+};
+
+static const struct argp_option argp_options[] = {
+	{ "compare", KEY_COMPARE, NULL, 0, "run all systems, and print a table", 0 },
+	{ "trace", KEY_TRACE, NULL, 0, "print each placement, move and wake-up as well", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }
 };
@@ -75,7 +79,7 @@ static const struct sim_system *parse_system(const char *name)
 	return system;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_job(int key, char *arg, struct argp_state *state)
 {
 	struct job *job = state->input;
 
@@ -86,13 +90,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		job->file = arg;
 		return 0;
 	case KEY_AS:
-		job->system = parse_system(arg);
-		return 0;
-	case KEY_COMPARE:
-		job->compare = true;
-		return 0;
-	case KEY_TRACE:
-		job->show.trace = true;
+		if (job->systems == JOB_SYSTEMS)
+			usage_error("--as %s: too many systems: give at most %u", arg,
+				    JOB_SYSTEMS);
+		job->system[job->systems++] = parse_system(arg);
 		return 0;
 	case KEY_TICK:
 		job->shape.tick = option_duration("--tick", arg);
@@ -111,9 +112,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_START:
 		job->shape.start = option_duration("--start", arg);
 		return 0;
+	case KEY_PENDING:
+		job->shape.pending = option_number("--pending", arg, 1, SIM_MAX_CAPACITY);
+		return 0;
+	case KEY_ROUND:
+		job->shape.round_up = !strcmp(arg, "up");
+		if (!job->shape.round_up && strcmp(arg, "down"))
+			usage_error("--round %s: give up or down", arg);
+		return 0;
 	case KEY_LOAD:
 		job->load.timers = option_number("--load", arg, 1, SIM_MAX_CAPACITY);
 		job->made_up = true;
+		return 0;
+	case KEY_AT_ONCE:
+		job->load.at_once = true;
 		return 0;
 	case KEY_EXTENDED:
 		job->load.extended = option_number("--extended", arg, 0, 100);
@@ -124,8 +136,30 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SEED:
 		job->load.seed = option_number("--seed", arg, 0, UINT64_MAX);
 		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp job_argp = { .options = job_options, .parser = parse_job };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct sim_options *options = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->job;
+		return 0;
+	case KEY_COMPARE:
+		options->compare = true;
+		return 0;
+	case KEY_TRACE:
+		options->job.show.trace = true;
+		return 0;
 	case KEY_JSON:
-		job->show.json = true;
+		options->job.show.json = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -165,12 +199,15 @@ static void judge(struct job *job, struct sim *s, const struct op *op, enum sim_
 	case SIM_OK:
 		return;
 	case SIM_NOT_ARMED:
-		if (!job->compare && !job->made_up)
+		if (!job->quiet && !job->made_up)
 			show_missed(&job->show, s, op);
 		return;
 	case SIM_REFUSED:
-		if (!job->compare && !job->made_up)
-			show_refused(&job->show, s, op);
+	case SIM_EXISTS:
+	case SIM_TOO_SHORT:
+	case SIM_FULL:
+		if (!job->quiet && !job->made_up)
+			show_refused(&job->show, s, op, result);
 		return;
 	case SIM_BAD_ID:
 		fail("%s: %s %u: ids are below %u: raise --capacity", at_line(job, op),
@@ -205,7 +242,7 @@ static enum sim_result tell_where(struct job *job, struct sim *s, uint32_t id)
 	struct sim_where where;
 	enum sim_result result = sim_where(s, id, &where, NULL);
 
-	if (!result && !job->compare)
+	if (!result && !job->quiet)
 		show_where(&job->show, s, id);
 	return result;
 }
@@ -213,7 +250,7 @@ static enum sim_result tell_where(struct job *job, struct sim *s, uint32_t id)
 static enum sim_result stop(struct job *job, struct sim *s)
 {
 	sim_stop(s);
-	if (!job->compare)
+	if (!job->quiet)
 		show_left(&job->show, s);
 	return SIM_OK;
 }
@@ -266,27 +303,28 @@ static void do_all(struct job *job, struct sim *s)
 	}
 }
 
-static struct sim *create(struct job *job, const struct sim_system *system)
+struct sim *job_run(struct job *job, const struct sim_system *system,
+		    const struct sim_observer *observer)
 {
-	/* Without an observer there is less to do. */
-	const bool tells = !job->compare && (!job->made_up || job->show.trace);
-	const struct sim_observer observer = { tells ? show_event : NULL, &job->show };
 	enum sim_result result;
-	struct sim *s = sim_create(system, &job->shape, &observer, &result);
+	struct sim *s = sim_create(system, &job->shape, observer, &result);
 
 	if (result == SIM_BAD_SHAPE)
 		usage_error("%s has no such shape: see --tick, --slots, --levels and --capacity",
 			    sim_system_name(system));
 	if (!s)
 		fail("out of memory");
+	do_all(job, s);
 	return s;
 }
 
 /* Would the system take too long for this many timers? */
 static bool is_left_out(const struct job *job, const struct sim_system *system)
 {
-	return job->made_up && job->load.timers > FEW_TIMERS &&
-	       (system == sim_system_named("list") || system == sim_system_named("poll"));
+	if (!job->made_up || job->load.timers <= FEW_TIMERS)
+		return false;
+	return system == sim_system_named("list") ||
+	       (system == sim_system_named("poll") && job->shape.tick < LONG_TICK);
 }
 
 static void compare(struct job *job)
@@ -306,8 +344,7 @@ static void compare(struct job *job)
 				       sim_system_name(*system));
 			continue;
 		}
-		s = create(job, *system);
-		do_all(job, s);
+		s = job_run(job, *system, NULL);
 		if (job->show.json)
 			show_counters(&job->show, *system, s);
 		else
@@ -319,28 +356,64 @@ static void compare(struct job *job)
 	if (job->show.json)
 		return;
 	puts("passed: looked at on the way to others, or too early; empty: wake-ups in which "
-	     "nothing has expired\nor moved; B/TIMER: bytes of a timer, without those of slots");
+	     "nothing has expired\nor moved; HELD: the most timers armed at once; B/TIMER: bytes "
+	     "of a timer, without those\nof slots");
 	for (i = 0; i < nr; i++)
 		printf("note: %s\n", notes[i]);
 }
 
+void job_init(struct job *job)
+{
+	*job = (struct job){
+		.shape = { .capacity = CAPACITY },
+		.load = { .extended = 50, .cancelled = 80, .seed = 1 },
+	};
+}
+
+void job_check(struct job *job)
+{
+	if (job->made_up && job->file)
+		usage_error("--load makes up the operations: give no script with it");
+	if (job->load.at_once && !job->made_up)
+		usage_error("--at-once needs --load: give --load N with it");
+	if (!job->systems)
+		job->system[job->systems++] = sim_systems[0];
+	if (job->made_up && job->shape.capacity < job->load.timers)
+		job->shape.capacity = job->load.timers;
+}
+
+bool job_is_for_script(const struct job *job)
+{
+	const struct sim_shape *shape = &job->shape;
+
+	return job->systems || shape->tick || shape->slots || shape->levels || shape->start ||
+	       shape->pending || shape->round_up || job->load.at_once;
+}
+
 /* Each system describes itself. */
-static void write_help(char *text, size_t size)
+void job_about(FILE *file)
 {
 	const struct sim_system * const *system;
+
+	fputs("Systems:\n", file);
+	for (system = sim_systems; *system; system++)
+		fprintf(file, "  %-12s  %s\n", sim_system_name(*system),
+			sim_system_about(*system));
+}
+
+static void write_help(char *text, size_t size)
+{
 	FILE *file = fmemopen(text, size, "w");
 
 	if (!file)
 		fail("out of memory");
 	fputs("Run a script of operations in simulated time, in this process, on a wheel or on "
 	      "another system that keeps timers."
-	      "\vSystems:\n", file);
-	for (system = sim_systems; *system; system++)
-		fprintf(file, "  %-12s  %s\n", sim_system_name(*system),
-			sim_system_about(*system));
+	      "\v", file);
+	job_about(file);
 	fputs("\n"
 	      "A script has one operation on a line; # begins a comment:\n"
-	      "  arm ID DURATION [every DURATION [times N]]\n"
+	      "  arm ID DURATION [every DURATION [times N]]  times -1: for ever\n"
 	      "  extend ID DURATION     from now; +DURATION: from its deadline\n"
 	      "  cancel ID\n"
 	      "  at DURATION            let time pass until the clock shows this\n"
@@ -357,34 +430,38 @@ static void write_help(char *text, size_t size)
 int verb_sim(int argc, char **argv)
 {
 	static char help[4096];
+	static const struct argp_child children[] = { { .argp = &job_argp }, { 0 } };
 	static const struct argp argp = {
 		.options = argp_options, .parser = parse, .args_doc = "[SCRIPT]", .doc = help,
+		.children = children,
 	};
-	struct job job = {
-		.system = sim_systems[0], .shape = { .capacity = CAPACITY },
-		.load = { .extended = 50, .cancelled = 80, .seed = 1 },
-	};
+	struct sim_options options = {};
+	struct job *job = &options.job;
+	struct sim_observer observer = { show_event, &job->show };
+	const struct sim_system *system;
 	struct sim *s;
 
 	write_help(help, sizeof(help));
-	options_parse(&argp, argc, argv, 0, &job);
-	if (job.made_up && job.file)
-		usage_error("--load makes up the operations: give no script with it");
-	if (job.compare && job.show.trace)
+	job_init(job);
+	options_parse(&argp, argc, argv, 0, &options);
+	job_check(job);
+	if (options.compare && job->show.trace)
 		usage_error("--compare prints only a table: give no --trace with it");
-	if (job.made_up && job.shape.capacity < job.load.timers)
-		job.shape.capacity = job.load.timers;
-	if (!job.made_up)
-		read_script(&job);
+	if (!job->made_up)
+		read_script(job);
 	output_bulk();
-	if (job.compare) {
-		compare(&job);
+	if (options.compare) {
+		job->quiet = true;
+		compare(job);
 	} else {
-		s = create(&job, job.system);
-		do_all(&job, s);
-		show_counters(&job.show, job.system, s);
+		/* Without an observer there is less to do. */
+		if (job->made_up && !job->show.trace)
+			observer.tell = NULL;
+		system = job->system[job->systems - 1];
+		s = job_run(job, system, &observer);
+		show_counters(&job->show, system, s);
 		sim_destroy(s);
 	}
-	script_free(&job.script);
+	script_free(&job->script);
 	return 0;
 }

@@ -24,6 +24,8 @@ static const struct verb {
 	{ "features", verb_features },
 	{ "doctor", verb_doctor },
 	{ "sim", verb_sim },
+	{ "plot", verb_plot },
+	{ "top", verb_top },
 	{ "demo", verb_demo },
 };
 
@@ -39,13 +41,15 @@ static const char doc[] =
 	"  features         what this kernel's twheel can do, and its limits\n"
 	"  doctor           why twheel does not work here, and what to type\n"
 	"  sim              run a script of operations in simulated time\n"
+	"  plot             draw the lives of timers, of a script or a recording\n"
+	"  top              show a wheel while it turns, a script or a recording\n"
 	"  demo             an idle-timeout server under load, judged\n"
 	"\n"
 	"A wheel belongs to an open file of a process.  watch, list, get and stat inspect "
 	"a wheel and never take its events.\n"
 	"\n"
-	"Each verb has --json; `twheel VERB --help' explains its other options, with an "
-	"example.  Exit status: 0 success, 1 failure, 2 the command line was wrong.";
+	"Each verb that prints text has --json; `twheel VERB --help' explains its other options, "
+	"with an example.  Exit status: 0 success, 1 failure, 2 the command line was wrong.";
 
 struct command {
 	const struct verb *verb;
@@ -64,7 +68,7 @@ static void choose(struct command *command, const char *name, int first)
 		}
 	}
 	usage_error("%s: no such verb: use arm, watch, list, get, stat, features, "
-		    "doctor, sim or demo", name);
+		    "doctor, sim, plot, top or demo", name);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -76,8 +80,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		usage_error("say what to do: arm, watch, list, get, stat, features, doctor, sim or "
-			    "demo; see --help");
+		usage_error("say what to do: arm, watch, list, get, stat, features, doctor, sim, "
+			    "plot, top or demo; see --help");
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -11,6 +11,8 @@ int verb_stat(int argc, char **argv);
 int verb_features(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_sim(int argc, char **argv);
+int verb_plot(int argc, char **argv);
+int verb_top(int argc, char **argv);
 int verb_demo(int argc, char **argv);
 
 #endif

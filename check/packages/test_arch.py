@@ -34,7 +34,7 @@ def test_on_an_arch_linux_a_build_says_which_packages_it_lacks(tmp_path):
                     f'exec {shutil.which("pacman")} --config {config} "$@"\n', "utf-8")
     fake.chmod(0o755)
     run(bash, TREE / Arch.build, tmp_path / "none",
-        env={"PATH": path}).refused(1, r"missing: json-c kmod python scdoc\. ")
+        env={"PATH": path}).refused(1, r"missing: json-c kmod ncurses python scdoc\. ")
 
 
 def test_all_files_are_root_s_who_alone_may_write_to_them(build):

@@ -9,8 +9,9 @@
 
 const NEVER = (1n << 64n) - 1n;
 /* As enum sim_result, sim_what and sim_place have them. */
-const OK = 0, NOT_ARMED = 1, REFUSED = 2, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
-const WHATS = ["woken", "placed", "moved", "expired"];
+const OK = 0, NOT_ARMED = 1, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 7;
+const REFUSALS = { 2: "late", 9: "exists", 10: "short", 11: "full" };
+const WHATS = ["woken", "placed", "moved", "expired", "cancelled", "signalled", "sleeps"];
 const PLACES = ["slot", "queue", "order"];
 /* As twheel sim has it. */
 const CAPACITY = 65536;
@@ -208,7 +209,7 @@ function instantiate(module, told)
 	const page = {
 		event: (what, time, id, deadline, overruns, fromLevel, fromSlot, ...at) =>
 			told.event({ what: WHATS[what], time_ns: time, id, deadline_ns: deadline,
-				     overruns, from_level: fromLevel, from_slot: fromSlot,
+				     until_ns: deadline, overruns, from_level: fromLevel, from_slot: fromSlot,
 				     where: where(...at) }),
 		timer: (id, deadline, ...at) =>
 			told.timer({ id, deadline_ns: deadline, where: where(...at) }),
@@ -241,7 +242,6 @@ class Simulation {
 		this.events = [];
 		this.ops = ops;
 		this.done = 0;
-		this.forEver = new Set();
 		this.stopped = false;
 		this.error = "";
 		this.name = system;
@@ -327,8 +327,8 @@ class Simulation {
 	{
 		if (result === NOT_ARMED)
 			this.tell("missed", op, { operation: op.kind });
-		else if (result === REFUSED)
-			this.tell("refused", op, { operation: op.kind });
+		else if (REFUSALS[result])
+			this.tell("refused", op, { operation: op.kind, why: REFUSALS[result] });
 		else if (result === BAD_ID)
 			this.error = `line ${op.line}: ${op.kind} ${op.id}: ids are below ` +
 				     `${CAPACITY}`;
@@ -347,9 +347,6 @@ class Simulation {
 
 		switch (op.kind) {
 		case "arm":
-			this.forEver.delete(op.id);
-			if (op.interval && !op.times)
-				this.forEver.add(op.id);
 			return this.calls.arm(op.id, op.time, op.interval, op.times);
 		case "extend":
 			if (!timer && !this.stopped)
@@ -357,7 +354,6 @@ class Simulation {
 			return this.calls.extend(op.id, op.time +
 						 (op.back && timer ? timer.deadline_ns : this.now));
 		case "cancel":
-			this.forEver.delete(op.id);
 			return this.calls.cancel(op.id);
 		case "where":
 			if (!timer)
@@ -393,7 +389,7 @@ class Simulation {
 			return !this.error;
 		}
 		if (op && end === NEVER) {
-			if (this.forEver.size && !this.stopped) {
+			if (this.calls.endless()) {
 				this.fail(op, "a timer repeats for ever: say how long, as in " +
 					      "run 1s, or cancel it");
 				return false;
@@ -454,8 +450,11 @@ const FIELDS = {
 	placed: ["what", "time_ns", "id", "deadline_ns", "where"],
 	moved: ["what", "time_ns", "id", "deadline_ns", "from_level", "from_slot", "where"],
 	expired: ["what", "time_ns", "id", "deadline_ns", "overruns"],
+	cancelled: ["what", "time_ns", "id", "deadline_ns"],
+	signalled: ["what", "time_ns"],
+	sleeps: ["what", "time_ns", "until_ns"],
 	missed: ["what", "time_ns", "id", "operation"],
-	refused: ["what", "time_ns", "id", "operation"],
+	refused: ["what", "time_ns", "id", "operation", "why"],
 	where: ["what", "time_ns", "id", "deadline_ns", "where"],
 	left: ["what", "time_ns", "id", "deadline_ns", "where"],
 };
@@ -470,8 +469,9 @@ function traceLines(simulation)
 		what: "counters", system: simulation.name, tick_ns: n.tick, slots: n.slots,
 		levels: n.levels, time_ns: simulation.now, inserts: n.inserts, extends: n.extends,
 		cancels: n.cancels, refused: n.refused, moves: n.moves, passed: n.passed,
-		wakeups: n.wakeups, empty: n.empty, expired: n.expired, early: n.early,
-		armed: n.armed, armed_max: n.armed_max, late_max_ns: n.late_max,
+		wakeups: n.wakeups, empty: n.empty, signals: n.signals, expired: n.expired,
+		early: n.early, early_max_ns: n.early_max, armed: n.armed,
+		armed_max: n.armed_max, late_max_ns: n.late_max,
 		late_mean_ns: n.expired ? late_sum / n.expired : 0n, note: simulation.note(),
 	}));
 	return lines;

@@ -22,6 +22,13 @@ const NUMBERS = { inserts: "inserts", extends: "extends", cancels: "cancels", re
 		  moves: "moves", passed: "passed", wakeups: "wake-ups", empty: "empty wake-ups",
 		  expired: "expired", early: "early", armed: "armed",
 		  armed_max: "armed, the most" };
+/* As twheel sim prints them. */
+const WHY_REFUSED = {
+	late: "that is later than the wheel reaches",
+	exists: "the key is armed already: cancel it first",
+	short: "a delay or a period is below one tick",
+	full: "the limit of pending timers is reached",
+};
 /* A state that takes longer than so many ms to come to is not waited for. */
 const PATIENCE = 4000;
 
@@ -434,7 +441,8 @@ function drawTimeline(timers)
 		const follows = simulation.events[i + 1];
 
 		if (e.what === "woken")
-			mark(follows && follows.time_ns === e.time_ns && follows.what !== "woken" ?
+			mark(follows && follows.time_ns === e.time_ns &&
+			     !["woken", "cancelled", "sleeps"].includes(follows.what) ?
 			     "wake" : "empty", e.time_ns, 44, 60);
 		else if (e.what === "moved")
 			mark("moved", e.time_ns, 26, 44);
@@ -487,10 +495,16 @@ function eventText(e)
 		       `slot ${e.from_slot} to ${placeText(e.where)}`;
 	case "expired":
 		return `${at}timer ${e.id} expired ${lateText(e)}`;
+	case "cancelled":
+		return `${at}timer ${e.id} is cancelled; it was due ${durationText(e.deadline_ns)}`;
 	case "missed":
 		return `${at}${e.operation} ${e.id}: it is not armed`;
 	case "refused":
-		return `${at}${e.operation} ${e.id}: refused: that is later than the wheel reaches`;
+		return `${at}${e.operation} ${e.id}: refused: ${WHY_REFUSED[e.why]}`;
+	case "signalled":
+		return `${at}woken by a timer that is due first`;
+	case "sleeps":
+		return `${at}sleeps until ${durationText(e.until_ns)}`;
 	default:
 		return `${at}timer ${e.id}: ${placeText(e.where)}`;
 	}

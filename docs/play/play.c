@@ -103,7 +103,10 @@ EXPORT(create)
 enum sim_result play_create(uint32_t system, uint64_t tick, uint32_t slots, uint32_t levels,
 			    uint32_t capacity, uint64_t start)
 {
-	const struct sim_shape shape = { tick, slots, levels, capacity, start };
+	const struct sim_shape shape = {
+		.tick = tick, .slots = slots, .levels = levels, .capacity = capacity,
+		.start = start,
+	};
 	const struct sim_observer observer = { tell, NULL };
 	enum sim_result result;
 
@@ -145,6 +148,12 @@ EXPORT(next)
 uint64_t play_next(void)
 {
 	return sim_next(s);
+}
+
+EXPORT(endless)
+bool play_endless(void)
+{
+	return sim_endless(s);
 }
 
 EXPORT(run)
@@ -190,8 +199,10 @@ void play_numbers(void)
 	page_number("passed", c->passed);
 	page_number("wakeups", c->wakeups);
 	page_number("empty", c->empty);
+	page_number("signals", c->signals);
 	page_number("expired", c->expired);
 	page_number("early", c->early);
+	page_number("early_max", c->early_max);
 	page_number("armed", c->armed);
 	page_number("armed_max", c->armed_max);
 	page_number("late_max", c->late_max);

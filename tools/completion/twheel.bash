@@ -22,7 +22,7 @@ _twheel()
 		_pids
 		return
 		;;
-	--record)
+	-o | --output | --record | --replay)
 		_filedir
 		return
 		;;
@@ -39,5 +39,7 @@ _twheel()
 	elif [[ ${1##*/} != twheel-demo && $cword -eq 1 ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$("$1" --help |
 			sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')" -- "$cur")
+	elif [[ $verb =~ ^(sim|plot|top)$ ]]; then
+		_filedir
 	fi
 } && complete -F _twheel twheel twheel-demo

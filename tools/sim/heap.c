@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A binary heap by deadline, as in Java's ScheduledThreadPoolExecutor and in libuv; in Go's each
- * parent has four children.  It is exact, and wakes up only for expiry; arming, extending and
- * cancelling take up to log n steps.
+ * parent has four children.  It is exact; arming, extending and cancelling take up to log n steps.
+ *
+ * A thread waits as in Java's DelayQueue: the leader sleeps until the first timer is due.  A timer
+ * that becomes the first wakes the leader, which then sleeps until that timer is due.  A cancel
+ * does not wake it, so it wakes up at the cancelled deadline, finds nothing, and sleeps again.
  */
 #include "binary.h"
 #include "system.h"
@@ -95,10 +98,17 @@ static uint64_t heap_memory(const struct sim *s)
 	return heap->size * sizeof(struct binary_item *);
 }
 
+static const char *heap_note(const struct sim *s)
+{
+	(void)s;
+	return "heap has a thread that sleeps until the first timer is due, like Java's DelayQueue: "
+	       "an earlier timer wakes it, and a cancelled timer wakes it for nothing";
+}
+
 const struct sim_system sim_heap = {
 	.name = "heap", .about = "a binary heap: Java, libuv, and nearly so Go",
-	.tick = 1, .timer_size = sizeof(struct binary_item),
+	.tick = 1, .timer_size = sizeof(struct binary_item), .sleeps = true,
 	.create = heap_create, .destroy = heap_destroy, .arm = heap_arm, .move = heap_move,
 	.cancel = heap_cancel, .next = heap_next, .wake = heap_wake, .where = heap_where,
-	.memory = heap_memory,
+	.memory = heap_memory, .note = heap_note,
 };

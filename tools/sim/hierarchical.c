@@ -9,6 +9,10 @@
  * and each timer of the bucket is inserted again: it is due, or goes to a lower wheel.  That is the
  * cascade, a whole bucket at once.
  *
+ * A deadline between two ticks is rounded down, so a timer fires up to a tick early, and a timer
+ * that is due in the current tick fires at once.  With round_up a timer is up to a tick late, never
+ * early.
+ *
  * The hands do not move with the clock, only with the buckets.  A bucket whose timers were all
  * cancelled stays in the queue, and costs an empty wake-up.
  */
@@ -41,6 +45,13 @@ struct level {
 	struct bucket	*slot;
 };
 
+/**
+ * struct part - a timer's part
+ * @link: in its bucket, or in @due of the wheels
+ * @tick: at which it is due
+ * @bucket: where it waits; NULL: it is due
+ * @level: of the bucket
+ */
 struct part {
 	struct sim_link	link;
 	uint64_t	tick;
@@ -48,9 +59,18 @@ struct part {
 	uint32_t	level;
 };
 
+/**
+ * struct wheels - all of them
+ * @levels: how many there are
+ * @hand: the current tick
+ * @due: timers that were already due when they were armed
+ * @queue: the buckets with timers
+ * @level: the wheels
+ */
 struct wheels {
 	uint32_t	levels;
 	uint64_t	hand;
+	struct sim_link	due;
 	struct binary	queue;
 	struct level	level[LEVELS_MAX];
 };
@@ -86,6 +106,7 @@ static enum sim_result hierarchical_create(struct sim *s)
 	if (!w)
 		return SIM_NO_MEMORY;
 	w->hand = s->at;
+	sim_list_init(&w->due);
 	return add_level(s) ? SIM_OK : SIM_NO_MEMORY;
 }
 
@@ -114,6 +135,11 @@ static enum sim_result file(struct sim *s, struct part *part)
 	struct level *level = w->level;
 	uint64_t number;
 
+	if (part->tick <= w->hand) {
+		part->bucket = NULL;
+		sim_list_append(&w->due, &part->link);
+		return SIM_OK;
+	}
 	while (part->tick >= reach(s, level)) {
 		if (++level < w->level + w->levels)
 			continue;
@@ -138,7 +164,8 @@ static enum sim_result hierarchical_arm(struct sim *s, struct sim_timer *timer)
 	struct part *part = sim_part(timer);
 
 	s->at = s->now / s->shape.tick;
-	part->tick = sim_tick_of(s, timer->deadline);
+	part->tick = s->shape.round_up ? sim_tick_of(s, timer->deadline) :
+					 timer->deadline / s->shape.tick;
 	return file(s, part);
 }
 
@@ -155,16 +182,18 @@ static uint64_t hierarchical_next(struct sim *s)
 	const struct wheels *w = s->state;
 	const struct binary_item *first = binary_first(&w->queue);
 
+	if (!sim_list_empty(&w->due))
+		return s->now;
 	return first ? first->when * s->shape.tick : SIM_NEVER;
 }
 
-/* All timers of a bucket that is out of the queue are put in anew. */
-static void flush(struct sim *s, struct bucket *bucket)
+/* Insert the timers again, of a bucket that has left the queue or of the due list. */
+static void flush(struct sim *s, struct sim_link *from)
 {
 	struct wheels *w = s->state;
 	struct sim_link timers;
 
-	sim_list_take(&bucket->timers, &timers);
+	sim_list_take(from, &timers);
 	while (!sim_list_empty(&timers)) {
 		struct part *part = (struct part *)timers.next;
 
@@ -184,6 +213,7 @@ static void hierarchical_wake(struct sim *s)
 	struct wheels *w = s->state;
 	struct binary_item *first;
 
+	flush(s, &w->due);
 	while ((first = binary_first(&w->queue)) && first->when * s->shape.tick <= s->now) {
 		struct bucket *bucket = (struct bucket *)first;
 
@@ -193,7 +223,7 @@ static void hierarchical_wake(struct sim *s)
 			w->hand = first->when;
 		for (uint32_t l = 0; l < w->levels; l++)
 			w->level[l].hand = w->hand - w->hand % w->level[l].span;
-		flush(s, bucket);
+		flush(s, &bucket->timers);
 	}
 }
 
@@ -203,6 +233,11 @@ static void hierarchical_where(struct sim *s, struct sim_timer *timer, struct si
 	const struct part *part = sim_part(timer);
 	const struct level *level = &w->level[part->level];
 
+	if (!part->bucket) {
+		where->place = SIM_IN_QUEUE;
+		where->position = sim_list_position(&w->due, &part->link);
+		return;
+	}
 	where->level = part->level;
 	where->slot = part->bucket - level->slot;
 	where->position = sim_list_position(&part->bucket->timers, &part->link);
@@ -218,10 +253,18 @@ static uint64_t hierarchical_memory(const struct sim *s)
 	       w->queue.size * sizeof(struct binary_item *);
 }
 
+static const char *hierarchical_note(const struct sim *s)
+{
+	if (s->shape.round_up)
+		return "";
+	return "hierarchical rounds deadlines down, as these systems do, so timers fire up to a "
+	       "tick early; with --round up they fire up to a tick late";
+}
+
 const struct sim_system sim_hierarchical = {
 	.name = "hierarchical", .about = "wheels above wheels, timers come down: Kafka",
 	.tick = 1000000, .slots = 20, .timer_size = sizeof(struct part),
 	.create = hierarchical_create, .destroy = hierarchical_destroy, .arm = hierarchical_arm,
 	.cancel = hierarchical_cancel, .next = hierarchical_next, .wake = hierarchical_wake,
-	.where = hierarchical_where, .memory = hierarchical_memory,
+	.where = hierarchical_where, .memory = hierarchical_memory, .note = hierarchical_note,
 };

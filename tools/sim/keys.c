@@ -2,10 +2,12 @@
 /*
  * A wheel with keys and repeat counts, like those of many small libraries.
  *
- * A timer is named by a key, and arming the same key again replaces it.  It goes into the slot of
- * its tick, with a circle for each whole turn before.  When the hand comes to a slot, its timers
- * with circles left lose one, and the others are due.  A timer has a repeat count (-1: for ever):
- * each time it is inserted again, one interval away.
+ * A timer is named by a key.  Arming a key that is armed already is refused, and so is a delay
+ * below one tick.  A delay of n whole ticks puts the timer n slots ahead, with a circle for each
+ * whole turn in it: 20 ticks on 10 slots are slot 0 and 2 circles.  At each tick the timers in the
+ * slot under the hand lose a circle, or are due if they have none left; then the hand moves.  So a
+ * timer comes up to a tick late, and up to a tick early if it was armed between two ticks.  A timer
+ * has a repeat count (-1: for ever): each time it is inserted again.
  *
  * The keys are the ids of sim.c, which has the table that finds a timer by its key.
  */
@@ -13,7 +15,7 @@
 
 struct part {
 	struct sim_link	link;
-	uint32_t	slot;
+	uint64_t	tick;
 	uint64_t	circle;
 };
 
@@ -35,13 +37,13 @@ static struct sim_link *slot_of(const struct sim *s, uint64_t tick)
 
 static enum sim_result keys_arm(struct sim *s, struct sim_timer *timer)
 {
-	uint64_t tick = sim_tick_of(s, timer->deadline);
+	uint64_t delay = timer->deadline > s->now ? timer->deadline - s->now : 0;
+	uint64_t ticks = delay / s->shape.tick;
 	struct part *part = sim_part(timer);
 
-	/* The hand comes to its own slot again one turn from now. */
-	part->slot = tick % s->shape.slots;
-	part->circle = (tick - s->at - 1) / s->shape.slots;
-	sim_list_append(slot_of(s, tick), &part->link);
+	part->tick = s->at + ticks;
+	part->circle = ticks / s->shape.slots;
+	sim_list_append(slot_of(s, part->tick), &part->link);
 	return SIM_OK;
 }
 
@@ -55,7 +57,7 @@ static void keys_cancel(struct sim *s, struct sim_timer *timer)
 
 static void keys_wake(struct sim *s)
 {
-	struct sim_link *slot = slot_of(s, ++s->at), *link, *next;
+	struct sim_link *slot = slot_of(s, s->at++), *link, *next;
 
 	for (link = slot->next; link != slot; link = next) {
 		struct part *part = (struct part *)link;
@@ -74,13 +76,12 @@ static void keys_wake(struct sim *s)
 static void keys_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
 	const struct part *part = sim_part(timer);
-	uint64_t tick = sim_tick_of(s, timer->deadline);
 
-	where->slot = part->slot;
-	where->position = sim_list_position(slot_of(s, part->slot), &part->link);
+	where->slot = part->tick % s->shape.slots;
+	where->position = sim_list_position(slot_of(s, part->tick), &part->link);
 	where->rounds = part->circle;
 	where->span = s->shape.tick;
-	where->from = tick * s->shape.tick;
+	where->from = part->tick * s->shape.tick;
 }
 
 static uint64_t keys_memory(const struct sim *s)
@@ -88,10 +89,18 @@ static uint64_t keys_memory(const struct sim *s)
 	return s->shape.slots * sizeof(struct sim_link);
 }
 
+static const char *keys_note(const struct sim *s)
+{
+	(void)s;
+	return "keys does as these libraries do: it counts a round for each whole turn of the "
+	       "delay, so 20 ticks on 10 slots have 2, and it handles a slot before the hand moves, "
+	       "so a timer comes up to a tick late or early";
+}
+
 const struct sim_system sim_keys = {
 	.name = "keys", .about = "one wheel with circles, keys and repeat counts",
-	.tick = 1000000, .slots = 60, .timer_size = sizeof(struct part),
+	.tick = 1000000000, .slots = 12, .timer_size = sizeof(struct part), .keyed = true,
 	.create = keys_create, .destroy = keys_destroy, .arm = keys_arm,
 	.cancel = keys_cancel, .next = sim_next_tick, .wake = keys_wake,
-	.where = keys_where, .memory = keys_memory,
+	.where = keys_where, .memory = keys_memory, .note = keys_note,
 };

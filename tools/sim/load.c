@@ -18,10 +18,12 @@ static uint64_t number(const struct load *load, uint32_t nr, uint32_t purpose)
 
 enum { TIMEOUT, NEW_TIMEOUT, EXTENDED, CANCELLED };
 
-/* In whole ms, as most programs have them. */
+/* In whole ms, as in most programs; with at_once no timer is due before all are armed. */
 static uint64_t timeout(const struct load *load, uint32_t nr, uint32_t purpose)
 {
-	return (1 + number(load, nr, purpose) % (LOAD_SPAN / 1000000)) * 1000000;
+	const uint64_t least = load->at_once ? 1000 : 1;
+
+	return (least + number(load, nr, purpose) % (LOAD_SPAN / 1000000 + 1 - least)) * 1000000;
 }
 
 static bool is_chosen(const struct load *load, uint32_t nr, uint32_t purpose, uint32_t percent)
@@ -34,7 +36,17 @@ static uint32_t armed_in(const struct load *load, uint64_t time)
 {
 	uint32_t nr = load->timers * time / LOAD_SPAN;
 
+	if (load->at_once)
+		return load->timers;
 	return nr ? nr : 1;
+}
+
+/* When timer @nr is armed; also for the numbers after the last timer. */
+static uint64_t time_of(const struct load *load, uint32_t nr)
+{
+	if (load->at_once)
+		return nr / load->timers * 1000000000ULL;
+	return (nr + 1) * LOAD_SPAN / load->timers;
 }
 
 /* Steps for each timer that is armed: what becomes of those before it follows. */
@@ -50,8 +62,10 @@ bool load_next(struct load *load, struct op *op)
 		switch (load->step++) {
 		case 0:
 			op->kind = OP_AT;
-			op->time = (nr + 1) * LOAD_SPAN / load->timers;
-			return true;
+			op->time = time_of(load, nr);
+			if (!load->at_once || nr % load->timers == 0)
+				return true;
+			break;
 		case 1:
 			op->kind = OP_ARM;
 			op->id = nr;

@@ -60,12 +60,13 @@ struct script {
 void script_read(struct script *script, FILE *file, const char *name);
 void script_free(struct script *script);
 
-/* Timers are armed over that time, for up to that time. */
+/* Timers are armed over this time, unless at once, and for up to this time. */
 #define LOAD_SPAN	(60 * 1000000000ULL)
 
 /**
  * struct load - operations that are made up: a server that works off requests
  * @timers: how many are armed, evenly over LOAD_SPAN, each for a random time up to that
+ * @at_once: arm all of them at the beginning, each for a second at least
  * @extended: of a hundred, how many are pushed back, half a second later, by the same rule
  * @cancelled: of a hundred, how many are cancelled, a second later
  * @seed: which random numbers
@@ -74,6 +75,7 @@ void script_free(struct script *script);
  */
 struct load {
 	uint32_t	timers;
+	bool		at_once;
 	uint32_t	extended;
 	uint32_t	cancelled;
 	uint64_t	seed;

@@ -137,7 +137,8 @@ static void event_text(struct show *show, const struct sim_event *event)
 {
 	char place[PLACE_LEN], due[DURATION_LEN];
 
-	flush_woken(show, true);
+	/* A wake-up that is followed by a sleep was for nothing. */
+	flush_woken(show, event->what != SIM_SLEEPS);
 	switch (event->what) {
 	case SIM_PLACED:
 		print_timer(event->now, placed_name(show), event->id);
@@ -153,6 +154,17 @@ static void event_text(struct show *show, const struct sim_event *event)
 		print_timer(event->now, "expired", event->id);
 		print_lateness(event);
 		break;
+	case SIM_CANCELLED:
+		print_timer(event->now, "cancel", event->id);
+		printf("it was due %s\n", duration_exact(due, event->deadline));
+		break;
+	case SIM_SIGNALLED:
+		print_woken(event->now, "by a timer that is due first");
+		break;
+	case SIM_SLEEPS:
+		printf("%14s  sleeps%*suntil %s\n", duration_exact(place, event->now), 13, "",
+		       duration_exact(due, event->deadline));
+		break;
 	case SIM_WOKEN:
 		break;
 	}
@@ -162,13 +174,16 @@ static void event_json(const struct sim_event *event)
 {
 	static const char * const names[] = {
 		[SIM_WOKEN] = "woken", [SIM_PLACED] = "placed", [SIM_MOVED] = "moved",
-		[SIM_EXPIRED] = "expired",
+		[SIM_EXPIRED] = "expired", [SIM_CANCELLED] = "cancelled",
+		[SIM_SIGNALLED] = "signalled", [SIM_SLEEPS] = "sleeps",
 	};
 	struct json_object *line = json_new();
 
 	json_text(line, "what", names[event->what]);
 	json_number(line, "time_ns", event->now);
-	if (event->what != SIM_WOKEN) {
+	if (event->what == SIM_SLEEPS) {
+		json_number(line, "until_ns", event->deadline);
+	} else if (event->what != SIM_WOKEN && event->what != SIM_SIGNALLED) {
 		json_number(line, "id", event->id);
 		json_number(line, "deadline_ns", event->deadline);
 	}
@@ -197,33 +212,49 @@ void show_event(void *data, const struct sim_event *event)
 		event_text(show, event);
 }
 
-/* An operation that was not carried out; @why is for people. */
-static void not_done(struct show *show, struct sim *s, const struct op *op, const char *what,
-		     const char *why)
+/* An operation that was not carried out. */
+static struct json_object *not_done(struct sim *s, const struct op *op, const char *what)
 {
-	struct json_object *line;
+	struct json_object *line = json_new();
 
-	if (!show->json) {
-		print_timer(sim_now(s), op_name(op->kind), op->id);
-		puts(why);
-		return;
-	}
-	line = json_new();
 	json_text(line, "what", what);
 	json_number(line, "time_ns", sim_now(s));
 	json_number(line, "id", op->id);
 	json_text(line, "operation", op_name(op->kind));
-	json_print(line);
+	return line;
 }
 
 void show_missed(struct show *show, struct sim *s, const struct op *op)
 {
-	not_done(show, s, op, "missed", "it is not armed");
+	if (show->json) {
+		json_print(not_done(s, op, "missed"));
+		return;
+	}
+	print_timer(sim_now(s), op_name(op->kind), op->id);
+	puts("it is not armed");
 }
 
-void show_refused(struct show *show, struct sim *s, const struct op *op)
+void show_refused(struct show *show, struct sim *s, const struct op *op, enum sim_result why)
 {
-	not_done(show, s, op, "refused", "refused: that is later than the wheel reaches");
+	static const struct {
+		const char *name;
+		const char *text;
+	} whys[] = {
+		[SIM_REFUSED] = { "late", "that is later than the wheel reaches" },
+		[SIM_EXISTS] = { "exists", "the key is armed already: cancel it first" },
+		[SIM_TOO_SHORT] = { "short", "a delay or a period is below one tick" },
+		[SIM_FULL] = { "full", "the limit of pending timers is reached" },
+	};
+	struct json_object *line;
+
+	if (!show->json) {
+		print_timer(sim_now(s), op_name(op->kind), op->id);
+		printf("refused: %s\n", whys[why].text);
+		return;
+	}
+	line = not_done(s, op, "refused");
+	json_text(line, "why", whys[why].name);
+	json_print(line);
 }
 
 static void show_timer(struct show *show, struct sim *s, const char *what, uint32_t id)
@@ -289,8 +320,10 @@ static void counters_json(const struct sim_system *system, struct sim *s)
 	json_number(line, "passed", c->passed);
 	json_number(line, "wakeups", c->wakeups);
 	json_number(line, "empty", c->empty);
+	json_number(line, "signals", c->signals);
 	json_number(line, "expired", c->expired);
 	json_number(line, "early", c->early);
+	json_number(line, "early_max_ns", c->early_max);
 	json_number(line, "armed", c->armed);
 	json_number(line, "armed_max", c->armed_max);
 	json_number(line, "late_max_ns", c->late_max);
@@ -322,16 +355,20 @@ static void counters_text(const struct sim_system *system, struct sim *s)
 	row("extends", c->extends, "");
 	row("cancels", c->cancels, "");
 	if (c->refused)
-		row("refused", c->refused, "later than the wheel reaches");
+		row("refused", c->refused, "arms and extends");
 	row("moves", c->moves, "to another slot, on the way down");
 	row("passed", c->passed, "looked at on the way to others, or too early");
 	row("wake-ups", c->wakeups, "");
 	row("empty wake-ups", c->empty, "nothing has expired, nothing was moved");
+	if (c->signals)
+		row("signals", c->signals, "a timer that became the first woke the sleeper");
 	row("expired", c->expired, "");
 	if (c->early)
 		row("early", c->early, "before their deadlines");
 	if (c->armed)
 		row("armed still", c->armed, "run alone goes on until none is");
+	if (c->early)
+		output_row("earliness, the most", duration_short(text, c->early_max), "");
 	output_row("lateness, the most", duration_short(text, c->late_max), "");
 	output_row("lateness, the mean", duration_short(text, late_mean(c)), "");
 	row("bytes a timer", c->timer_bytes, "");
@@ -351,10 +388,10 @@ void show_counters(struct show *show, const struct sim_system *system, struct si
 
 void show_head(void)
 {
-	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7s  %9s%s\n",
+	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %10s  %7s  %9s%s\n",
 	       colour(stdout, BOLD), "SYSTEM", "INSERTS", "MOVES", "PASSED", "WAKE-UPS", "EMPTY",
-	       "EXPIRED", "REFUSED", "LATE MAX", "LATE MEAN", "B/TIMER", "MEMORY",
-	       colour(stdout, PLAIN));
+	       "EXPIRED", "REFUSED", "EARLY MAX", "LATE MAX", "LATE MEAN", "HELD", "B/TIMER",
+	       "MEMORY", colour(stdout, PLAIN));
 }
 
 void show_row(const struct sim_system *system, struct sim *s)
@@ -362,12 +399,13 @@ void show_row(const struct sim_system *system, struct sim *s)
 	const struct sim_counters *c = sim_counters(s);
 	char inserts[NUMBER_LEN], moves[NUMBER_LEN], passed[NUMBER_LEN], wakeups[NUMBER_LEN];
 	char empty[NUMBER_LEN], expired[NUMBER_LEN], refused[NUMBER_LEN], memory[NUMBER_LEN];
-	char most[DURATION_LEN], mean[DURATION_LEN];
+	char early[DURATION_LEN], most[DURATION_LEN], mean[DURATION_LEN], held[NUMBER_LEN];
 
-	printf("%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %7u  %9s\n",
+	printf("%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %10s  %7u  %9s\n",
 	       sim_system_name(system), number(inserts, c->inserts), number(moves, c->moves),
 	       number(passed, c->passed), number(wakeups, c->wakeups), number(empty, c->empty),
 	       number(expired, c->expired), number(refused, c->refused),
-	       duration_short(most, c->late_max), duration_short(mean, late_mean(c)),
-	       c->timer_bytes, bytes(memory, c->memory_max));
+	       duration_short(early, c->early_max), duration_short(most, c->late_max),
+	       duration_short(mean, late_mean(c)), number(held, c->armed_max), c->timer_bytes,
+	       bytes(memory, c->memory_max));
 }

@@ -34,7 +34,7 @@ void show_operation(struct show *show, enum op_kind operation);
 void show_event(void *data, const struct sim_event *event);
 /* The result of an operation that could not be carried out. */
 void show_missed(struct show *show, struct sim *s, const struct op *op);
-void show_refused(struct show *show, struct sim *s, const struct op *op);
+void show_refused(struct show *show, struct sim *s, const struct op *op, enum sim_result why);
 void show_where(struct show *show, struct sim *s, uint32_t id);
 /* All timers that are armed still. */
 void show_left(struct show *show, struct sim *s);

@@ -141,6 +141,7 @@ struct sim *sim_create(const struct sim_system *system, const struct sim_shape *
 		s->observer = *observer;
 	s->now = shape->start;
 	s->at = s->now / s->shape.tick;
+	s->until = SIM_NEVER;
 	s->counters.timer_bytes = SIM_RECORD_BYTES + system->timer_size;
 	s->block = sim_alloc(blocks(s) * sizeof(*s->block), 64);
 	if (s->block)
@@ -161,12 +162,25 @@ static void where_is(struct sim *s, struct sim_timer *timer, struct sim_where *w
 	s->system->where(s, timer, where);
 }
 
+/* The timer has no place any more. */
+static void tell_cancelled(struct sim *s, const struct sim_timer *timer, uint64_t deadline)
+{
+	const struct sim_event event = {
+		.what = SIM_CANCELLED, .now = s->now, .id = timer->id, .deadline = deadline,
+	};
+
+	if (s->observer.tell)
+		s->observer.tell(s->observer.data, &event);
+}
+
 static void tell(struct sim *s, enum sim_what what, struct sim_timer *timer)
 {
 	struct sim_event event = { .what = what, .now = s->now };
 
 	if (!s->observer.tell)
 		return;
+	if (what == SIM_SLEEPS)
+		event.deadline = s->until;
 	if (timer) {
 		event.id = timer->id;
 		event.deadline = timer->deadline;
@@ -189,6 +203,30 @@ void sim_moved(struct sim *s, struct sim_timer *timer)
 void sim_queued(struct sim *s, struct sim_timer *timer)
 {
 	tell(s, SIM_PLACED, timer);
+}
+
+/* Sleeping */
+
+static void sleep_until(struct sim *s, uint64_t time)
+{
+	s->until = time;
+	if (time != SIM_NEVER)
+		tell(s, SIM_SLEEPS, NULL);
+}
+
+/* Wake the sleeping thread if the timer is the first, even if it was the first before. */
+static void signal_first(struct sim *s, struct sim_timer *timer)
+{
+	struct sim_where where;
+
+	if (!s->system->sleeps)
+		return;
+	where_is(s, timer, &where);
+	if (where.position)
+		return;
+	s->counters.signals++;
+	tell(s, SIM_SIGNALLED, NULL);
+	sleep_until(s, timer->deadline);
 }
 
 /* Operations */
@@ -223,7 +261,7 @@ static enum sim_result insert(struct sim *s, struct sim_timer *timer, bool done)
 	timer->order = s->order++;
 	result = done ? SIM_OK : s->system->arm(s, timer);
 	if (result) {
-		s->counters.refused += result == SIM_REFUSED;
+		s->counters.refused += result != SIM_NO_MEMORY;
 		return result;
 	}
 	timer->moves = 0;
@@ -240,6 +278,19 @@ static void take_out(struct sim *s, struct sim_timer *timer)
 	now_idle(s, timer);
 }
 
+/* Would the system refuse this arm even if it had no other timer? */
+static enum sim_result check_arm(const struct sim *s, const struct sim_timer *timer,
+				 uint64_t delay, uint64_t interval)
+{
+	if (!s->system->keyed)
+		return SIM_OK;
+	if (timer->armed)
+		return SIM_EXISTS;
+	if (delay < s->shape.tick || (interval && interval < s->shape.tick))
+		return SIM_TOO_SHORT;
+	return SIM_OK;
+}
+
 static uint64_t later(uint64_t time, uint64_t by)
 {
 	return by > SIM_LAST - time ? SIM_LAST : time + by;
@@ -249,6 +300,9 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 			uint32_t times)
 {
 	struct sim_timer *timer;
+	enum sim_result result;
+	uint64_t before;
+	bool was_armed;
 
 	if (s->stopped)
 		return SIM_STOPPED;
@@ -257,12 +311,24 @@ enum sim_result sim_arm(struct sim *s, uint32_t id, uint64_t delay, uint64_t int
 	timer = find_or_add(s, id);
 	if (!timer)
 		return SIM_NO_MEMORY;
-	if (timer->armed)
+	result = check_arm(s, timer, delay, interval);
+	if (result) {
+		s->counters.refused++;
+		return result;
+	}
+	was_armed = timer->armed;
+	before = timer->deadline;
+	if (was_armed)
 		take_out(s, timer);
 	timer->deadline = later(s->now, delay);
 	timer->interval = interval;
 	timer->times = interval ? times : 0;
-	return insert(s, timer, false);
+	result = insert(s, timer, false);
+	if (!result)
+		signal_first(s, timer);
+	else if (was_armed)
+		tell_cancelled(s, timer, before);
+	return result;
 }
 
 enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline)
@@ -298,6 +364,7 @@ enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline)
 	s->counters.extends++;
 	count_memory(s);
 	tell(s, SIM_PLACED, timer);
+	signal_first(s, timer);
 	return SIM_OK;
 }
 
@@ -311,6 +378,7 @@ enum sim_result sim_cancel(struct sim *s, uint32_t id)
 		return SIM_NOT_ARMED;
 	take_out(s, timer);
 	s->counters.cancels++;
+	tell_cancelled(s, timer, timer->deadline);
 	return SIM_OK;
 }
 
@@ -338,7 +406,7 @@ static uint64_t overruns_of(const struct sim *s, const struct sim_timer *timer)
 {
 	uint64_t overruns = 0;
 
-	if (timer->interval && s->now >= timer->deadline)
+	if (timer->interval && s->now >= timer->deadline && !s->system->keyed)
 		overruns = (s->now - timer->deadline) / timer->interval;
 	return timer->times && overruns >= timer->times ? timer->times - 1 : overruns;
 }
@@ -347,11 +415,14 @@ void sim_expire(struct sim *s, struct sim_timer *timer, uint64_t overruns)
 {
 	struct sim_counters *c = &s->counters;
 	uint64_t late = s->now > timer->deadline ? s->now - timer->deadline : 0;
+	uint64_t early = s->now < timer->deadline ? timer->deadline - s->now : 0;
 
 	if (!s->system->periodic)
 		overruns = overruns_of(s, timer);
 	c->expired++;
-	c->early += s->now < timer->deadline;
+	c->early += !!early;
+	if (early > c->early_max)
+		c->early_max = early;
 	c->late_sum += late;
 	if (late > c->late_max)
 		c->late_max = late;
@@ -397,7 +468,9 @@ uint64_t sim_now(const struct sim *s)
 
 uint64_t sim_next(struct sim *s)
 {
-	return s->stopped ? SIM_NEVER : s->system->next(s);
+	if (s->stopped)
+		return SIM_NEVER;
+	return s->system->sleeps ? s->until : s->system->next(s);
 }
 
 void sim_wake(struct sim *s)
@@ -412,7 +485,14 @@ void sim_wake(struct sim *s)
 	tell(s, SIM_WOKEN, NULL);
 	s->system->wake(s);
 	arm_again(s);
+	if (s->system->sleeps)
+		sleep_until(s, s->system->next(s));
 	s->counters.empty += s->counters.expired + s->counters.moves == done;
+}
+
+bool sim_endless(const struct sim *s)
+{
+	return s->for_ever && !s->stopped;
 }
 
 enum sim_result sim_run(struct sim *s, uint64_t until)
@@ -421,7 +501,7 @@ enum sim_result sim_run(struct sim *s, uint64_t until)
 	uint64_t last = until < SIM_LAST ? until : SIM_LAST;
 	uint32_t wakeups = 0;
 
-	if (to_the_end && s->for_ever && !s->stopped)
+	if (to_the_end && sim_endless(s))
 		return SIM_ENDLESS;
 	while ((!to_the_end || s->counters.armed) && sim_next(s) <= last) {
 		if (wakeups++ == WAKEUPS_MAX)

@@ -31,6 +31,8 @@
  * @levels: at most; 0: as many as are needed.  A system without levels does not look at it.
  * @capacity: ids are below it
  * @start: the time of the clock when the simulation begins
+ * @pending: hashed: at most this many timers are armed at once; 0: no limit
+ * @round_up: hierarchical: round a deadline between two ticks up, not down
  */
 struct sim_shape {
 	uint64_t	tick;
@@ -38,6 +40,8 @@ struct sim_shape {
 	uint32_t	levels;
 	uint32_t	capacity;
 	uint64_t	start;
+	uint32_t	pending;
+	bool		round_up;
 };
 
 /**
@@ -51,6 +55,9 @@ struct sim_shape {
  * @SIM_ENDLESS: a timer expires for ever
  * @SIM_TOO_LONG: there are too many wake-ups to wait for
  * @SIM_NO_MEMORY: there is none
+ * @SIM_EXISTS: the system refuses a timer that is armed already
+ * @SIM_TOO_SHORT: the system refuses a delay or period below a tick
+ * @SIM_FULL: the limit of pending timers is reached
  */
 enum sim_result {
 	SIM_OK,
@@ -62,6 +69,9 @@ enum sim_result {
 	SIM_ENDLESS,
 	SIM_TOO_LONG,
 	SIM_NO_MEMORY,
+	SIM_EXISTS,
+	SIM_TOO_SHORT,
+	SIM_FULL,
 };
 
 /**
@@ -104,20 +114,26 @@ struct sim_where {
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
  * @SIM_MOVED: a timer has come down, to another slot
  * @SIM_EXPIRED: a timer has expired
+ * @SIM_CANCELLED: a timer was taken out by a cancel, or by an arm that was then refused
+ * @SIM_SIGNALLED: a timer that became the first woke the sleeping thread
+ * @SIM_SLEEPS: the thread sleeps
  */
 enum sim_what {
 	SIM_WOKEN,
 	SIM_PLACED,
 	SIM_MOVED,
 	SIM_EXPIRED,
+	SIM_CANCELLED,
+	SIM_SIGNALLED,
+	SIM_SLEEPS,
 };
 
 /**
  * struct sim_event - what has happened
  * @what: the kind of event
  * @now: when
- * @id: which timer; not with SIM_WOKEN
- * @deadline: when that timer is, or was, due
+ * @id: which timer; not with SIM_WOKEN, SIM_SIGNALLED and SIM_SLEEPS
+ * @deadline: when that timer is, or was, due; SIM_SLEEPS: when the thread wakes up
  * @overruns: SIM_EXPIRED: further periods that have passed
  * @from_level: SIM_MOVED: where it was
  * @from_slot: likewise
@@ -154,10 +170,12 @@ struct sim_observer {
  * @passed: timers that were looked at on the way to others, or too early
  * @wakeups: how often it was woken
  * @empty: of these, those in which no timer expired or moved
+ * @signals: how often a timer that became the first woke the sleeping thread
  * @expired: expirations
  * @early: of these, how many came before their deadline
+ * @early_max: the largest earliness, ns
  * @late_max: the largest lateness, ns
- * @late_sum: the sum of all
+ * @late_sum: the sum of all; an early timer adds nothing
  * @armed: timers that are armed
  * @armed_max: the maximum of @armed
  * @timer_bytes: memory of a timer
@@ -172,8 +190,10 @@ struct sim_counters {
 	uint64_t	passed;
 	uint64_t	wakeups;
 	uint64_t	empty;
+	uint64_t	signals;
 	uint64_t	expired;
 	uint64_t	early;
+	uint64_t	early_max;
 	uint64_t	late_max;
 	uint64_t	late_sum;
 	uint32_t	armed;
@@ -216,6 +236,8 @@ uint64_t sim_now(const struct sim *s);
 uint64_t sim_next(struct sim *s);
 /* Wake it then. */
 void sim_wake(struct sim *s);
+/* Is a timer armed that repeats for ever? */
+bool sim_endless(const struct sim *s);
 /* Wake it as often as it wants up to a time, or, with SIM_NEVER, until no timer is armed. */
 enum sim_result sim_run(struct sim *s, uint64_t until);
 

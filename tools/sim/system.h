@@ -62,6 +62,7 @@ static inline struct sim_timer *sim_timer_of(void *part)
  * @now: the time
  * @at: ticks that have passed, for the systems that are woken at each
  * @order: armings so far
+ * @until: when the sleeping thread wakes up, with @sleeps of the system
  * @for_ever: armed timers that never end
  * @stopped: by sim_stop()
  * @again: timers to be armed again when the system has done its work
@@ -76,6 +77,7 @@ struct sim {
 	uint64_t		now;
 	uint64_t		at;
 	uint64_t		order;
+	uint64_t		until;
 	uint32_t		for_ever;
 	bool			stopped;
 	struct sim_timer	*again;
@@ -91,6 +93,9 @@ struct sim {
  * @slots: likewise; 0: it has none
  * @timer_size: bytes of its own part of each timer
  * @periodic: it arms the next period itself
+ * @keyed: it refuses a timer that is armed already, and a delay or a period below a tick; it counts
+ *	no overruns, because each period is inserted
+ * @sleeps: a thread sleeps until the timer in position 0 is due; a new timer there wakes it
  * @create: set up @state by the shape, which may be corrected
  * @destroy: free it, also if create has failed half way
  * @arm: put a timer in by its deadline; or refuse it
@@ -109,6 +114,8 @@ struct sim_system {
 	uint32_t	slots;
 	uint32_t	timer_size;
 	bool		periodic;
+	bool		keyed;
+	bool		sleeps;
 	enum sim_result	(*create)(struct sim *s);
 	void		(*destroy)(struct sim *s);
 	enum sim_result	(*arm)(struct sim *s, struct sim_timer *timer);

@@ -62,12 +62,14 @@ static struct record {
 	uint32_t id;
 } records[RECORDS];
 static unsigned int expired;
-static uint64_t moved;
+static uint64_t moved, sleeps_until;
 
 static void note(void *data, const struct sim_event *event)
 {
 	(void)data;
 	moved += event->what == SIM_MOVED;
+	if (event->what == SIM_SLEEPS)
+		sleeps_until = event->deadline;
 	if (event->what != SIM_EXPIRED)
 		return;
 	if (expired == RECORDS)
@@ -201,12 +203,12 @@ static void three_slots(void)
 	sim_run(s, SIM_NEVER);
 	result(good && was(4 * MS, 4), "hierarchical: three slots, 4 ms waits in slot 1 of 3 ms");
 	sim_destroy(s);
-	s = create("keys", (struct sim_shape){ .slots = 3 });
+	s = create("keys", (struct sim_shape){ .tick = MS, .slots = 3 });
 	sim_arm(s, 4, 4 * MS, 0, 0);
 	sim_where(s, 4, &where, NULL);
 	good = is_at(s, 4, 0, 1, 0) && where.rounds == 1;
 	sim_run(s, SIM_NEVER);
-	result(good && was(4 * MS, 4), "keys: on three slots, 4 ms goes round once");
+	result(good && was(5 * MS, 4), "keys: on three slots, 4 ms goes round once");
 	sim_destroy(s);
 }
 
@@ -229,6 +231,40 @@ static void hierarchical_grows(void)
 	       sim_extend(s, 2, 400 * MS) == SIM_REFUSED && counts(s)->refused == 2 &&
 	       !sim_run(s, SIM_NEVER) && was(399 * MS, 2) && expired == 1,
 	       "hierarchical: with two levels, 400 ms are refused, and 399 ms stay as they are");
+	sim_destroy(s);
+}
+
+/* Like the virtual ids of Kafka and of the Go wheel. */
+static void hierarchical_rounds_down(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){ .tick = 3 * MS });
+	bool good;
+
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	good = is_at(s, 1, 0, 1, 0);
+	sim_run(s, SIM_NEVER);
+	result(good && was(3 * MS, 1) && counts(s)->early == 1 && counts(s)->early_max == 2 * MS &&
+	       !counts(s)->late_max && *sim_note(s),
+	       "hierarchical: ticks of 3 ms, 5 ms waits in slot 1 and fires 2 ms early");
+	sim_arm(s, 2, 2 * MS, 0, 0);
+	sim_run(s, SIM_NEVER);
+	result(was(3 * MS, 2) && counts(s)->early == 2,
+	       "hierarchical: a timer that is due in the current tick fires at once");
+	sim_destroy(s);
+}
+
+static void hierarchical_rounds_up(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){ .tick = 3 * MS,
+								   .round_up = true });
+	bool good;
+
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	good = is_at(s, 1, 0, 2, 0);
+	sim_run(s, SIM_NEVER);
+	result(good && was(6 * MS, 1) && !counts(s)->early && counts(s)->late_max == MS &&
+	       !*sim_note(s),
+	       "hierarchical: rounded up, 5 ms waits in slot 2 and fires 1 ms late");
 	sim_destroy(s);
 }
 
@@ -302,6 +338,52 @@ static void hashed_transfer(void)
 	sim_destroy(s);
 }
 
+static void hashed_begins_with_the_first_timer(void)
+{
+	struct sim *s = create("hashed", (struct sim_shape){});
+	bool good;
+
+	sim_run(s, 10 * MS + MS / 2);
+	good = !counts(s)->wakeups;
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	sim_run(s, 11 * MS + MS / 2);
+	good = good && counts(s)->wakeups == 1 && is_at(s, 1, 0, 5, 0);
+	sim_run(s, SIM_NEVER);
+	result(good && was(16 * MS + MS / 2, 1),
+	       "hashed: no wake-up before the first timer, and ticks are counted from there");
+	sim_run(s, 20 * MS + MS / 2);
+	result(counts(s)->wakeups == 10, "hashed: its thread goes on without timers");
+	sim_destroy(s);
+}
+
+static void hashed_limits_pending_timers(void)
+{
+	struct sim *s = create("hashed", (struct sim_shape){ .pending = 2 });
+	bool good;
+
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	sim_arm(s, 2, 5 * MS, 0, 0);
+	good = sim_arm(s, 3, 5 * MS, 0, 0) == SIM_FULL && counts(s)->refused == 1 &&
+	       !sim_arm(s, 2, 6 * MS, 0, 0) && !sim_extend(s, 1, 7 * MS);
+	sim_cancel(s, 1);
+	result(good && !sim_arm(s, 3, 5 * MS, 5 * MS, 2) && counts(s)->armed == 2 &&
+	       !sim_run(s, SIM_NEVER) && expired == 3 && counts(s)->refused == 1,
+	       "hashed: no more timers than the limit, until one is cancelled or due");
+	sim_destroy(s);
+}
+
+static void hashed_raises_a_short_tick(void)
+{
+	struct sim *s = create("hashed", (struct sim_shape){ .tick = MS - 1 });
+	struct sim *other = create("hashed", (struct sim_shape){ .tick = MS });
+
+	result(sim_shape(s)->tick == MS && strstr(sim_note(s), "raised the tick to 1ms") &&
+	       sim_shape(other)->tick == MS && !strstr(sim_note(other), "raised"),
+	       "hashed: a tick below 1 ms is raised to 1 ms, and a note says so");
+	sim_destroy(s);
+	sim_destroy(other);
+}
+
 static void stop_tells_what_is_left(void)
 {
 	struct sim *s = create("hashed", (struct sim_shape){});
@@ -322,21 +404,74 @@ static void stop_tells_what_is_left(void)
 
 static void keys_repeat(void)
 {
-	struct sim *s = create("keys", (struct sim_shape){});
+	struct sim *s = create("keys", (struct sim_shape){ .tick = MS });
 
 	sim_arm(s, 7, 20 * MS, 20 * MS, 3);
 	sim_run(s, SIM_NEVER);
-	result(expired == 3 && was(60 * MS, 7) && records[0].time == 20 * MS &&
-	       records[1].time == 40 * MS && counts(s)->inserts == 3,
+	result(expired == 3 && was(61 * MS, 7) && records[0].time == 21 * MS &&
+	       records[1].time == 41 * MS && counts(s)->inserts == 3,
 	       "keys: three times, 20 ms apart");
-	sim_arm(s, 8, 70 * MS, 70 * MS, 0);
 	sim_arm(s, 8, 100 * MS, 100 * MS, 0);
 	expired = 0;
-	result(sim_run(s, SIM_NEVER) == SIM_ENDLESS && !sim_run(s, 1060 * MS) && expired == 10 &&
-	       was(1060 * MS, 8) && counts(s)->armed == 1 && counts(s)->passed > 0 &&
-	       !sim_cancel(s, 8) && !sim_run(s, SIM_NEVER),
-	       "keys: for ever, until it is cancelled; the same key again replaces the first");
+	result(sim_endless(s) && sim_run(s, SIM_NEVER) == SIM_ENDLESS &&
+	       !sim_run(s, 1062 * MS) && expired == 10 &&
+	       was(1062 * MS, 8) && counts(s)->armed == 1 && counts(s)->passed > 0 &&
+	       !sim_cancel(s, 8) && !sim_endless(s) && !sim_run(s, SIM_NEVER),
+	       "keys: for ever, until it is cancelled");
+	sim_arm(s, 9, MS, MS, 3);
+	expired = 0;
+	sim_run(s, SIM_NEVER);
+	result(expired == 3 && was(1066 * MS, 9), "keys: a period of one tick skips none");
 	sim_destroy(s);
+}
+
+static void keys_refuse(void)
+{
+	struct sim *s = create("keys", (struct sim_shape){});
+	uint64_t deadline;
+	struct sim_where where;
+
+	result(sim_shape(s)->slots == 12 && sim_shape(s)->tick == NSEC_PER_SEC,
+	       "keys: 12 slots of 1 s");
+	sim_arm(s, 1, 5 * NSEC_PER_SEC, 0, 0);
+	result(sim_arm(s, 1, 7 * NSEC_PER_SEC, 0, 0) == SIM_EXISTS &&
+	       !sim_where(s, 1, &where, &deadline) && deadline == 5 * NSEC_PER_SEC &&
+	       counts(s)->refused == 1 && counts(s)->armed == 1,
+	       "keys: a key that is armed is refused, and keeps its deadline");
+	result(sim_arm(s, 2, NSEC_PER_SEC - 1, 0, 0) == SIM_TOO_SHORT &&
+	       sim_arm(s, 2, NSEC_PER_SEC, NSEC_PER_SEC - 1, 2) == SIM_TOO_SHORT &&
+	       counts(s)->refused == 3 && !sim_arm(s, 2, NSEC_PER_SEC, 0, 0),
+	       "keys: a delay or a period below one tick is refused");
+	sim_run(s, SIM_NEVER);
+	result(!sim_arm(s, 1, NSEC_PER_SEC, 0, 0), "keys: a key that has expired is free again");
+	sim_destroy(s);
+}
+
+/* As in the texts: divide the delay in ticks; the slot is the remainder, the rounds the quotient. */
+static void keys_rounds(void)
+{
+	static const struct {
+		uint32_t slots, start, delay, slot, rounds;
+	} texts[] = {
+		{ 12, 3, 5, 8, 0 }, { 12, 0, 15, 3, 1 }, { 12, 0, 16, 4, 1 }, { 12, 0, 12, 0, 1 },
+		{ 10, 0, 5, 5, 0 }, { 10, 0, 15, 5, 1 }, { 10, 0, 25, 5, 2 }, { 10, 0, 20, 0, 2 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct sim *s = create("keys", (struct sim_shape){
+			.slots = texts[i].slots, .start = texts[i].start * NSEC_PER_SEC });
+		struct sim_where where;
+		bool good;
+
+		sim_arm(s, 1, texts[i].delay * NSEC_PER_SEC, 0, 0);
+		sim_where(s, 1, &where, NULL);
+		good = is_at(s, 1, 0, texts[i].slot, 0) && where.rounds == texts[i].rounds;
+		sim_run(s, SIM_NEVER);
+		result(good && was((texts[i].start + texts[i].delay + 1) * NSEC_PER_SEC, 1),
+		       "keys: %u slots, %u s wait in slot %u for %u rounds, and a tick",
+		       texts[i].slots, texts[i].delay, texts[i].slot, texts[i].rounds);
+		sim_destroy(s);
+	}
 }
 
 /* The face of a clock */
@@ -385,6 +520,36 @@ static void heap_order(void)
 	result(good && expired == 500 && !counts(s)->late_max && counts(s)->wakeups == 100 &&
 	       counts(s)->passed,
 	       "heap: by deadline, equal ones as they were armed, to the ns");
+	sim_destroy(s);
+}
+
+/* As Java's DelayQueue does. */
+static void heap_leader(void)
+{
+	struct sim *s = create("heap", (struct sim_shape){});
+	bool good;
+
+	sim_arm(s, 1, 50 * MS, 0, 0);
+	good = sleeps_until == 50 * MS && counts(s)->signals == 1;
+	sim_arm(s, 2, 80 * MS, 0, 0);
+	good = good && sleeps_until == 50 * MS && counts(s)->signals == 1;
+	sim_arm(s, 3, 10 * MS, 0, 0);
+	result(good && sleeps_until == 10 * MS && counts(s)->signals == 2 &&
+	       sim_next(s) == 10 * MS && !counts(s)->wakeups,
+	       "heap: a thread sleeps until the first timer is due, and an earlier timer wakes it");
+	sim_cancel(s, 3);
+	good = sim_next(s) == 10 * MS;
+	sim_run(s, 10 * MS);
+	result(good && counts(s)->empty == 1 && sleeps_until == 50 * MS,
+	       "heap: a cancelled timer wakes it for nothing, and it sleeps again");
+	sim_extend(s, 1, 60 * MS);
+	good = counts(s)->signals == 3 && sleeps_until == 60 * MS;
+	sim_extend(s, 1, 90 * MS);
+	good = good && counts(s)->signals == 3 && sleeps_until == 60 * MS;
+	sim_run(s, SIM_NEVER);
+	result(good && was(90 * MS, 1) && counts(s)->wakeups == 4 && counts(s)->empty == 2 &&
+	       sim_next(s) == SIM_NEVER,
+	       "heap: a timer that is pushed back wakes it if it is the first after that");
 	sim_destroy(s);
 }
 
@@ -517,15 +682,15 @@ static void the_last_time(const char *system)
 
 	result(ret == SIM_REFUSED ||
 	       (!ret && !sim_where(s, 1, &where, &deadline) && deadline == SIM_LAST &&
-		!sim_arm(s, 1, SIM_LAST, 0, 0) && !sim_extend(s, 1, SIM_NEVER) &&
-		!sim_cancel(s, 1) && !counts(s)->armed),
+		(!sim_arm(s, 1, SIM_LAST, 0, 0) || counts(s)->refused) &&
+		!sim_extend(s, 1, SIM_NEVER) && !sim_cancel(s, 1) && !counts(s)->armed),
 	       "%s: a timer for the last of all times", system);
 	sim_destroy(s);
 }
 
 static void bad_operations(const char *system)
 {
-	struct sim *s = create(system, (struct sim_shape){ .capacity = 300 });
+	struct sim *s = create(system, (struct sim_shape){ .tick = MS, .capacity = 300 });
 	struct sim_where where;
 
 	result(sim_arm(s, 300, MS, 0, 0) == SIM_BAD_ID && sim_cancel(s, 299) == SIM_NOT_ARMED &&
@@ -632,6 +797,7 @@ static uint64_t rnd(uint64_t below)
  * struct reference - what is known of each timer, and how the system may deviate
  * @armed: when it was armed, or expired last
  * @deadline: 0: it is not armed
+ * @round_up: as in the shape
  * @wrong: an expiry that may not be
  */
 struct reference {
@@ -641,8 +807,21 @@ struct reference {
 	uint64_t deadline[TIMERS];
 	uint64_t interval[TIMERS];
 	uint32_t times[TIMERS];
+	bool round_up;
 	unsigned int wrong;
 };
+
+/* Does it refuse a timer that is armed, and a delay below a tick? */
+static bool is_keyed(const struct reference *ref)
+{
+	return !strcmp(ref->system, "keys");
+}
+
+/* Does the system round down? */
+static bool rounds_down(const struct reference *ref)
+{
+	return !strcmp(ref->system, "hierarchical") && !ref->round_up;
+}
 
 /* By when it has to have come. */
 static uint64_t last_time(const struct reference *ref, uint32_t id)
@@ -650,10 +829,10 @@ static uint64_t last_time(const struct reference *ref, uint32_t id)
 	uint64_t deadline = ref->deadline[id], tick = ref->tick;
 	uint64_t ceiling = (deadline + tick - 1) / tick * tick;
 
-	if (!strcmp(ref->system, "heap") || !strcmp(ref->system, "list"))
+	if (!strcmp(ref->system, "heap") || !strcmp(ref->system, "list") || rounds_down(ref))
 		return deadline;
-	if (!strcmp(ref->system, "hashed"))
-		return (deadline / tick + 1) * tick;
+	if (!strcmp(ref->system, "hashed") || is_keyed(ref))
+		return deadline + tick;
 	/* An eighth; by where the levels begin, 8/63.  And a tick for each rounding. */
 	if (!strcmp(ref->system, "linux"))
 		return ceiling + (ceiling - ref->armed[id]) * 8 / 63 + 2 * tick;
@@ -664,8 +843,12 @@ static uint64_t last_time(const struct reference *ref, uint32_t id)
 static uint64_t first_time(const struct reference *ref, uint32_t id)
 {
 	/* These are exact by ticks, and twheel by less if a timer is alone. */
-	static const char * const ticking[] = { "simple", "hierarchical", "clock", "keys", "poll" };
+	static const char * const ticking[] = { "simple", "hierarchical", "clock", "poll" };
 
+	if (rounds_down(ref))
+		return ref->deadline[id] / ref->tick * ref->tick;
+	if (is_keyed(ref))
+		return ref->deadline[id] - ref->tick;
 	for (size_t i = 0; i < ARRAY_SIZE(ticking); i++)
 		if (!strcmp(ref->system, ticking[i]))
 			return last_time(ref, id);
@@ -709,6 +892,11 @@ static void random_operation(struct sim *s, struct reference *ref, uint64_t most
 	case 0:
 	case 1:
 	case 2:
+		if (is_keyed(ref) && (armed || delay < ref->tick)) {
+			want = armed ? SIM_EXISTS : SIM_TOO_SHORT;
+			result = sim_arm(s, id, delay, 0, 0);
+			break;
+		}
 		ref->armed[id] = now;
 		ref->deadline[id] = now + delay;
 		ref->interval[id] = rnd(4) ? 0 : ref->tick + rnd(most);
@@ -739,7 +927,7 @@ static void random_operation(struct sim *s, struct reference *ref, uint64_t most
 
 static void random_operations(const char *system, uint64_t seed)
 {
-	struct reference ref = { .system = system };
+	struct reference ref = { .system = system, .round_up = seed % 2 };
 	struct sim *s;
 
 	random_state = seed;
@@ -747,7 +935,7 @@ static void random_operations(const char *system, uint64_t seed)
 	s = create_told(system, (struct sim_shape){
 		.slots = strcmp(system, "simple") ? 2U << rnd(8) : 4096,
 		.start = rnd(3) * rnd(NSEC_PER_SEC),
-		.capacity = TIMERS,
+		.capacity = TIMERS, .round_up = ref.round_up,
 	}, (struct sim_observer){ compare, &ref });
 	ref.tick = sim_shape(s)->tick;
 	for (unsigned int i = 0; i < 5000; i++) {
@@ -761,7 +949,8 @@ static void random_operations(const char *system, uint64_t seed)
 	sim_run(s, SIM_NEVER);
 	for (uint32_t id = 0; id < TIMERS; id++)
 		ref.wrong += ref.deadline[id] != 0;
-	result(!ref.wrong && !counts(s)->armed && !counts(s)->early && expired > 100 &&
+	result(!ref.wrong && !counts(s)->armed && expired > 100 &&
+	       !counts(s)->early == !(rounds_down(&ref) || is_keyed(&ref)) &&
 	       expired == counts(s)->expired,
 	       "%s: random operations %llu", system, (unsigned long long)seed);
 	sim_destroy(s);
@@ -780,7 +969,7 @@ static int in_order(const void *a, const void *b)
 static void agree(uint64_t seed)
 {
 	static const char * const exact[] = {
-		"heap", "twheel", "simple", "hierarchical", "keys", "list", "poll", "clock",
+		"heap", "twheel", "simple", "hierarchical", "list", "poll", "clock",
 	};
 	static struct record first[RECORDS];
 	unsigned int want = 0;
@@ -829,14 +1018,22 @@ int main(void)
 	hierarchical_shares_slots();
 	three_slots();
 	hierarchical_grows();
+	hierarchical_rounds_down();
+	hierarchical_rounds_up();
 	hierarchical_empty_bucket();
 	simple_refuses();
 	hashed_rounds();
 	hashed_transfer();
+	hashed_begins_with_the_first_timer();
+	hashed_limits_pending_timers();
+	hashed_raises_a_short_tick();
 	stop_tells_what_is_left();
 	keys_repeat();
+	keys_refuse();
+	keys_rounds();
 	clock_strikes();
 	heap_order();
+	heap_leader();
 	list_and_poll_look();
 	linux_levels();
 	twheel_goes_straight();

@@ -40,6 +40,8 @@ def fixture_printed(tmp_path_factory):
             ("features", {}),
             ("sim --as hierarchical --trace --levels 2", {"stdin": SCRIPT}),
             ("sim", {"stdin": SCRIPT}),
+            ("sim --as heap --trace", {"stdin": SCRIPT}),
+            ("sim --as keys", {"stdin": "arm 1 5s\narm 1 6s\n"}),
             ("demo --connections 20 --timeout 200ms", {})):
         verb, *words = line.split()
         with (folder / verb).open("a", encoding="ascii") as file:

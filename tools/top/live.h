@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A wheel in the kernel, while it turns.
+ *
+ * If this process may see tracepoints, it reads them in an instance of tracefs, so other tracing is
+ * not disturbed; the instance is removed at the end.  Timers that were armed before are listed, and
+ * placed by their deadlines, as the wheel would file them now.  A process that may not see
+ * tracepoints lists all timers once a second.
+ */
+#ifndef TWHEEL_TOP_LIVE_H
+#define TWHEEL_TOP_LIVE_H
+
+#include <stdio.h>
+
+#include "info.h"
+#include "recording.h"
+#include "target.h"
+
+/**
+ * struct live - a wheel in the kernel
+ * @target: the process that holds it
+ * @info: its shape, and its counters as read last
+ * @ahead: how far its clock is ahead of CLOCK_MONOTONIC
+ * @instance: the folder in tracefs; "": timers are listed
+ * @pipe: the events as text; -1: timers are listed
+ * @part: the beginning of a line that is not complete yet
+ * @len: length of @part
+ * @record: the text is written here as well; or NULL
+ * @listed: the timers of the last list, by id
+ * @ids: room for this many ids
+ * @list_again: when the timers are listed again
+ * @lost: events that the kernel dropped
+ * @is_closed: the wheel was closed
+ */
+struct live {
+	struct target target;
+	struct info info;
+	int64_t ahead;
+	char instance[128];
+	int pipe;
+	char part[1024];
+	size_t len;
+	FILE *record;
+	bool *listed;
+	uint32_t ids;
+	uint64_t list_again;
+	uint64_t lost;
+	bool is_closed;
+};
+
+/* Exits with a message if the wheel can be neither traced nor listed. */
+void live_start(struct live *live, struct recording *recording, const struct target *target,
+		const char *record);
+/* Add the records since the last call. */
+void live_poll(struct live *live, struct recording *recording);
+/* Returns false if the recording could not be written completely. */
+bool live_end(struct live *live);
+
+/* CLOCK_MONOTONIC, the clock of the records. */
+uint64_t live_now(void);
+
+static inline bool live_is_traced(const struct live *live)
+{
+	return live->pipe >= 0;
+}
+
+#endif
