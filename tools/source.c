@@ -105,7 +105,8 @@ static void read_recording(struct text *text, enum recording_kind kind,
 		recording_of_line(recording, line);
 	}
 	if (kind == RECORDING_JSON && !has_placed(recording))
-		fail("%s: it has no places of timers: record it with twheel sim --trace --json", text->name);
+		fail("%s: it has no places of timers: record it with twheel sim --trace --json",
+		     text->name);
 	if (!recording->nr)
 		fail("%s: it has no event of twheel: record them with trace-cmd record -e twheel",
 		     text->name);

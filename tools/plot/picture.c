@@ -897,10 +897,10 @@ void picture(FILE *out, const struct lives *lives, size_t nr, const struct choic
 		fputs(i ? ", " : " ", out);
 		put_text(out, lives[i].name);
 	}
-	/* The license of the picture, not of this file. */
-	fprintf(out, "\">\n<!-- SPDX-" "License-Identifier: GPL-2.0 -->\n"
-		"<rect width=\"%d\" height=\"%.0f\" rx=\"10\" fill=\"" GROUND "\"/>\n", WIDTH,
-		figure.y);
+	/* In two parts: it is the license of the picture, not of this file. */
+	fprintf(out, "\">\n<!-- SPDX-%s: GPL-2.0 -->\n"
+		"<rect width=\"%d\" height=\"%.0f\" rx=\"10\" fill=\"" GROUND "\"/>\n",
+		"License-Identifier", WIDTH, figure.y);
 	fwrite(body, 1, size, out);
 	fputs("</svg>\n", out);
 	free(body);

@@ -101,8 +101,8 @@ static uint64_t heap_memory(const struct sim *s)
 static const char *heap_note(const struct sim *s)
 {
 	(void)s;
-	return "heap has a thread that sleeps until the first timer is due, like Java's DelayQueue: "
-	       "an earlier timer wakes it, and a cancelled timer wakes it for nothing";
+	return "heap has a thread that sleeps until the first timer is due, like Java's "
+	       "DelayQueue: an earlier timer wakes it, and a cancelled timer wakes it for nothing";
 }
 
 const struct sim_system sim_heap = {

@@ -388,10 +388,10 @@ void show_counters(struct show *show, const struct sim_system *system, struct si
 
 void show_head(void)
 {
-	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s  %9s  %9s  %9s  %9s  %10s  %7s  %9s%s\n",
-	       colour(stdout, BOLD), "SYSTEM", "INSERTS", "MOVES", "PASSED", "WAKE-UPS", "EMPTY",
-	       "EXPIRED", "REFUSED", "EARLY MAX", "LATE MAX", "LATE MEAN", "HELD", "B/TIMER",
-	       "MEMORY", colour(stdout, PLAIN));
+	printf("%s%-12s  %11s  %11s  %13s  %11s  %11s  %11s", colour(stdout, BOLD), "SYSTEM",
+	       "INSERTS", "MOVES", "PASSED", "WAKE-UPS", "EMPTY", "EXPIRED");
+	printf("  %9s  %9s  %9s  %9s  %10s  %7s  %9s%s\n", "REFUSED", "EARLY MAX", "LATE MAX",
+	       "LATE MEAN", "HELD", "B/TIMER", "MEMORY", colour(stdout, PLAIN));
 }
 
 void show_row(const struct sim_system *system, struct sim *s)

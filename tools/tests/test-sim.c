@@ -447,7 +447,7 @@ static void keys_refuse(void)
 	sim_destroy(s);
 }
 
-/* As in the texts: divide the delay in ticks; the slot is the remainder, the rounds the quotient. */
+/* As in the texts: the slot is the remainder of the delay in ticks, the rounds its quotient. */
 static void keys_rounds(void)
 {
 	static const struct {

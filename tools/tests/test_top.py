@@ -239,7 +239,7 @@ def test_a_signal_ends_it_in_order(top):
 
 @cases(
     "options, status, message",
-    ("--load 9", 1, "standard output is not a terminal: use twheel plot for a file, or twheel watch$"),
+    ("--load 9", 1, "standard output is not a terminal: use twheel plot, or twheel watch$"),
     ("--load 9 --pid 1", 2, "give no file with them$"),
     ("--load 9 --record x", 2, "a script is recorded with twheel sim --trace --json$"),
     ("--as heap", 2, "are for a script: give one, or - for standard input$"),

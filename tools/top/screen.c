@@ -55,7 +55,7 @@ void screen_begin(void)
 	short i;
 
 	if (!isatty(STDOUT_FILENO))
-		fail("standard output is not a terminal: use twheel plot for a file, or twheel watch");
+		fail("standard output is not a terminal: use twheel plot, or twheel watch");
 	/* Standard input may be the script. */
 	if (!isatty(STDIN_FILENO))
 		keys = fopen("/dev/tty", "re");
