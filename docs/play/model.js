@@ -33,25 +33,17 @@ function durationText(ns)
 {
 	let text = "";
 
-	if (!ns)
-		return "0";
-	for (const name of ["d", "h", "m"]) {
-		if (ns >= UNITS[name])
-			text += ns / UNITS[name] + name;
-		ns %= UNITS[name];
-	}
-	for (const [name, digits] of [["s", 9], ["ms", 6], ["us", 3], ["ns", 0]]) {
-		if (ns < UNITS[name])
-			continue;
-		const fraction = (ns % UNITS[name]).toString().padStart(digits, "0");
+	/* From seconds on, what is left is a fraction. */
+	for (const [name, unit] of Object.entries(UNITS)) {
+		const digits = unit > UNITS.s ? 0 : String(unit).length - 1;
+		const fraction = String(ns % unit).padStart(digits, "0").replace(/0+$/, "");
 
-		text += ns / UNITS[name];
-		if (ns % UNITS[name])
-			text += "." + fraction.replace(/0+$/, "");
-		text += name;
-		break;
+		if (ns < unit)
+			continue;
+		text += ns / unit + (digits && fraction ? "." + fraction : "") + name;
+		ns = unit > UNITS.s ? ns % unit : 0n;
 	}
-	return text;
+	return text || "0";
 }
 
 /* Simulations */

@@ -15,7 +15,6 @@ const FIELD_NAMES = ["as", "beside", "tick", "slots", "levels", "start", "script
 const EXAMPLES = {
 	"timers come down": "arm 1 30ms\narm 2 70ms\narm 3 76ms\narm 4 350ms\narm 5 451ms\n" +
 			    "arm 6 455ms\narm 7 455ms\narm 8 130ms\nrun\n",
-	"two of Kafka": "arm 1 350ms\narm 2 450ms\nrun\n",
 	"idle timeouts": "arm 1 30s\narm 2 30s\narm 3 30s\nat 5s\ncancel 3\nat 10s\n" +
 			 "extend 1 30s\nat 20s\nextend 1 30s\nrun\n",
 	"a period": "arm 7 20ms every 20ms times 3\narm 8 5ms every 30ms\n" +
@@ -138,12 +137,15 @@ function goWhile(s, wanted, last, atOnce = true)
 	s.patience = Infinity;
 }
 
+function reach(s, done, now)
+{
+	goWhile(s, () => s.done < Math.min(done, s.ops.length), NEVER);
+	goWhile(s, () => s.now < now, now);
+}
+
 function goTo(done, now)
 {
-	rebuild(s => {
-		goWhile(s, () => s.done < Math.min(done, s.ops.length), NEVER);
-		goWhile(s, () => s.now < now, now);
-	});
+	rebuild(s => reach(s, done, now));
 }
 
 function goToTime(time)
@@ -175,14 +177,8 @@ function followLink()
 		$(name).value = fields.get(name) || "";
 	if (!$("as").value)
 		$("as").value = systems[0].name;
-	let now = 0n;
-
-	try {
-		now = parseTime(compiled, "now", fields.get("now") || "0");
-	} catch (why) {
-		show(why);
-	}
-	goTo(Number(fields.get("done")) || 0, now);
+	rebuild(s => reach(s, Number(fields.get("done")) || 0,
+			   parseTime(compiled, "now", fields.get("now") || "0")));
 	return true;
 }
 
@@ -212,12 +208,6 @@ function back()
 		}, now > s.now ? now : NEVER, false);
 	});
 	goTo(...(steps.pop() || [0, 0n]));
-}
-
-/* To the end of the script, without pictures in between. */
-function jump()
-{
-	goTo(simulation.ops.length, 0n);
 }
 
 /* The script goes on, or, with time, a timer is left. */
@@ -334,15 +324,11 @@ function insert(line)
 
 function byHand(kind)
 {
-	const words = [kind, $("id").value], goes = playing;
+	const words = [kind, $("id").value, kind !== "cancel" && $("delay").value], goes = playing;
 
-	if (kind !== "cancel")
-		words.push($("delay").value);
-	if (kind === "arm" && $("every").value)
-		words.push("every", $("every").value);
-	if (kind === "arm" && $("times").value)
-		words.push("times", $("times").value);
-	insert(words.join(" "));
+	for (const more of kind === "arm" ? ["every", "times"] : [])
+		words.push($(more).value && `${more} ${$(more).value}`);
+	insert(words.filter(word => word).join(" "));
 	if (goes)
 		play();
 }
@@ -448,11 +434,11 @@ function drawToken(svg, [x, y], ids, size, kind = "")
 	const text = ids.length > 1 ? `×${ids.length}` : String(ids[0]);
 	const entry = draw(svg, "g", { class: `entry ${kind}`, transform: `translate(${x} ${y})`,
 				       "data-ids": ids.join(" ") });
-	const box = { x: -size, y: -size, width: 2 * size, height: 2 * size };
 	const font = size * ([1.3, 1.3, 1.2, .95, .75][text.length] || .6);
 
 	draw(entry, "title", {}, `timer ${ids.join(", ")}`);
-	draw(entry, "rect", { class: `token ${kind}`, ...box, rx: kind.startsWith("moved") ? 0 : size });
+	draw(entry, "rect", { class: `token ${kind}`, x: -size, y: -size, width: 2 * size,
+			      height: 2 * size, rx: kind.startsWith("moved") ? 0 : size });
 	draw(entry, "text", { y: font * .36, style: `font-size:${font}px` }, text);
 	return entry;
 }
@@ -520,14 +506,12 @@ class View {
 	/* The entries that have moved in the last moment: they travel, or have just arrived. */
 	moves(time)
 	{
-		const { events, now } = this.simulation, found = [];
+		const { events, now } = this.simulation;
 
 		if (playing || this.falls(time))
 			return this.flights.filter(f => f.to);
-		for (let i = events.length - 1; i >= 0 && events[i].time_ns === now; i--)
-			if (events[i].what === "moved")
-				found.push(flightOf(events[i], -FLIGHT));
-		return found;
+		return events.filter(e => e.what === "moved" && e.time_ns === now)
+			     .map(e => flightOf(e, -FLIGHT));
 	}
 
 	draw(time)
@@ -537,13 +521,15 @@ class View {
 		const s = this.simulation, timers = s.timers();
 		const svg = draw(document.createDocumentFragment(), "svg",
 				 { viewBox: "0 0 360 360", role: "img" });
-		const rows = ORDERS.includes(s.name) ? drawOrder(svg, timers, s.name) :
+		const order = ORDERS.includes(s.name);
+		const rows = order ? drawOrder(svg, timers, s.name) :
 			     this.drawRings(svg, timers, time);
 		const queue = timers.filter(t => t.where.place === "queue");
 
 		if (queue.length)
 			rows.push(["queue", `${queue.length} in front`,
 				   queue.slice(0, 12).map(t => t.id).join(", ")]);
+		this.figure.className = order ? "order" : "";
 		this.part(".picture").replaceChildren(svg);
 		this.part(".levels").replaceChildren(...rows.map(([name, ...texts]) => {
 			const row = make("li", "");
@@ -969,17 +955,14 @@ function listen()
 {
 	const toggle = () => playing ? (pause(), render()) : play();
 	const keys = { " ": toggle, ArrowRight: step, ArrowLeft: back, Home: () => goTo(0, 0n),
-		       End: jump };
+		       End: () => goTo(simulation.ops.length, 0n) };
 
 	for (const name of ["as", "beside"])
 		$(name).addEventListener("change", again);
 	for (const name of ["tick", "slots", "levels", "start", "script"])
 		$(name).addEventListener("change", () => goTo(0, 0n));
-	$("first").addEventListener("click", keys.Home);
-	$("back").addEventListener("click", back);
-	$("play").addEventListener("click", toggle);
-	$("step").addEventListener("click", step);
-	$("last").addEventListener("click", keys.End);
+	for (const [i, name] of ["play", "step", "back", "first", "last"].entries())
+		$(name).addEventListener("click", Object.values(keys)[i]);
 	$("seek").addEventListener("change", () => goToTime(scale.time(Number($("seek").value))));
 	$("hand").addEventListener("submit", event => {
 		event.preventDefault();
