@@ -171,7 +171,8 @@ def fixture_page():
     options = webdriver.ChromeOptions()
     for word in ("--headless", "--disable-gpu", "--no-sandbox", "--allow-file-access-from-files"):
         options.add_argument(word)
-    headless = pathlib.Path("/usr/bin/chromium-headless-shell")
+    # What is in /usr/bin is a script: the driver would end that, and not the browser.
+    headless = pathlib.Path("/usr/lib/chromium/chromium-headless-shell")
     if headless.exists():
         options.binary_location = str(headless)
     service = pytest.importorskip("selenium.webdriver.chrome.service").Service("/usr/bin/chromedriver")
