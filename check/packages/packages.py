@@ -49,7 +49,7 @@ def paths_of(listing):
 class Deb:
     """Packages of Debian."""
     name, files = "deb", "*.deb"
-    packages = {"twheel-dkms", "libtwheel0", "libtwheel-dev", "twheel-tools"}
+    packages = {"twheel-dkms", "libtwheel0", "libtwheel-dev", "twheel-tools", "twheel-doc"}
     build = "debian/build"
 
     @staticmethod

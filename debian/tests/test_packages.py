@@ -24,7 +24,7 @@ from installed import MODULE, built, by, device, do, loaded
 RELEASE = os.uname().release
 HEADERS = pathlib.Path("/lib/modules", RELEASE, "build")
 # In the order in which they can be removed.
-NAMES = ("twheel-tools", "libtwheel-dev", "libtwheel0", "twheel-dkms")
+NAMES = ("twheel-doc", "twheel-tools", "libtwheel-dev", "libtwheel0", "twheel-dkms")
 # Where other programs write meanwhile, or dkms leaves its key.
 OTHERS = ("/home", "/tmp", "/run", "/var/cache", "/var/log", "/var/lib/apt", "/var/lib/dpkg",
           "/var/lib/systemd", "/var/lib/dkms/mok.key", "/var/lib/dkms/mok.pub",

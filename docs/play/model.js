@@ -13,184 +13,38 @@ const OK = 0, NOT_ARMED = 1, BAD_ID = 3, BAD_SHAPE = 4, STOPPED = 5, TOO_LONG = 
 const REFUSALS = { 2: "late", 9: "exists", 10: "short", 11: "full" };
 const WHATS = ["woken", "placed", "moved", "expired", "cancelled", "signalled", "sleeps"];
 const PLACES = ["slot", "queue", "order"];
+/* As enum op_kind has them. */
+const KINDS = ["arm", "extend", "extend", "cancel", "at", "run", "run", "where", "stop"];
+const PUSH_BACK = 2, RUN_ALL = 6;
 /* As twheel sim has it. */
 const CAPACITY = 65536;
+/* So many events are kept; of the wake-ups that come after these, only the count. */
+const EVENTS_MAX = 300000;
+
+/* The last time that there is. */
+const LAST = (1n << 63n) - 1n;
 
 /* Durations */
 
-const UNITS = { d: 86400000000000n, h: 3600000000000n, m: 60000000000n, min: 60000000000n,
-		s: 1000000000n, ms: 1000000n, us: 1000n, "\u00b5s": 1000n, "\u03bcs": 1000n,
-		ns: 1n };
-const LAST = (1n << 63n) - 1n;
+const UNITS = { d: 86400000000000n, h: 3600000000000n, m: 60000000000n,
+		s: 1000000000n, ms: 1000000n, us: 1000n, ns: 1n };
 
-/* ns of 250ms or 1h30m; throws what is wrong, to follow the text. */
-function parseDuration(text)
-{
-	const part = /^(\d*)(?:\.(\d+))?([^\d. \t]+)/;
-	let sum = 0n, lastUnit = NEVER, rest = text;
-
-	if (/^0+$/.test(text))
-		return 0n;
-	if (text.startsWith("-"))
-		throw "is negative: a duration counts from now";
-	while (rest) {
-		const [all, whole, fraction = "", name] = part.exec(rest) || [];
-		const unit = Object.hasOwn(UNITS, name) && UNITS[name];
-
-		if (all === undefined && /^\d+(\.\d+)?$/.test(rest))
-			throw "needs a unit: d, h, m, s, ms, us or ns, as in 250ms or 1h30m";
-		if (all === undefined || !(whole || fraction))
-			throw "is not a duration: write it as 250ms, 1h30m or 1.5s";
-		if (!unit)
-			throw "has an unknown unit: use d, h, m, s, ms, us or ns, as in 1h30m";
-		if (unit >= lastUnit)
-			throw "names its units out of order: larger first, each once: 1h30m";
-		const scale = 10n ** BigInt(fraction.length), share = BigInt(fraction || 0) * unit;
-
-		if (share % scale)
-			throw "is finer than a nanosecond";
-		sum += BigInt(whole || 0) * unit + share / scale;
-		lastUnit = unit;
-		rest = rest.slice(all.length);
-	}
-	if (sum > LAST)
-		throw "is longer than 292 years, the most that a timer takes";
-	return sum;
-}
-
-/* All digits of it, such that parseDuration() reads the same. */
+/* All digits of it, as twheel sim reads and prints durations. */
 function durationText(ns)
 {
 	let text = "";
 
-	if (!ns)
-		return "0";
-	for (const name of ["d", "h", "m"]) {
-		if (ns >= UNITS[name])
-			text += ns / UNITS[name] + name;
-		ns %= UNITS[name];
-	}
-	for (const [name, digits] of [["s", 9], ["ms", 6], ["us", 3], ["ns", 0]]) {
-		if (ns < UNITS[name])
+	/* From seconds on, what is left is a fraction. */
+	for (const [name, unit] of Object.entries(UNITS)) {
+		const digits = unit > UNITS.s ? 0 : String(unit).length - 1;
+		const fraction = String(ns % unit).padStart(digits, "0").replace(/0+$/, "");
+
+		if (ns < unit)
 			continue;
-		const fraction = (ns % UNITS[name]).toString().padStart(digits, "0");
-
-		text += ns / UNITS[name];
-		if (ns % UNITS[name])
-			text += "." + fraction.replace(/0+$/, "");
-		text += name;
-		break;
+		text += ns / unit + (digits && fraction ? "." + fraction : "") + name;
+		ns = unit > UNITS.s ? ns % unit : 0n;
 	}
-	return text;
-}
-
-/* Scripts */
-
-function parseNumber(what, text, max)
-{
-	if (!/^\d+$/.test(text) || BigInt(text) > max)
-		throw `${what} ${text}: give a number up to ${max}`;
-	return Number(text);
-}
-
-function parseTime(what, text)
-{
-	let ns;
-
-	try {
-		ns = parseDuration(text);
-	} catch (why) {
-		throw `${what} '${text}' ${why}`;
-	}
-	if (!ns)
-		throw `${what} 0: give at least 1ns, because 0 is never`;
-	return ns;
-}
-
-function parseId(words)
-{
-	return parseNumber(words[0], words[1], (1 << 24) - 1);
-}
-
-function parseArm(words)
-{
-	const op = { id: parseId(words), time: parseTime("arm", words[2]), interval: 0n, times: 0 };
-	const usage = "write: arm ID DURATION every DURATION times N";
-
-	if (words.length === 3)
-		return op;
-	if (words.length === 4 || words.length === 6 || words[3] !== "every")
-		throw usage;
-	op.interval = parseTime("every", words[4]);
-	if (words.length === 5)
-		return op;
-	if (words[5] !== "times")
-		throw `${words[5]}: ${usage}`;
-	if (words[6] !== "-1") {
-		op.times = parseNumber("times", words[6], 4294967295);
-		if (!op.times)
-			throw "times 0: give how often it is to expire, or -1 for ever";
-	}
-	return op;
-}
-
-function parseExtend(words)
-{
-	const back = words[2].startsWith("+");
-
-	return { id: parseId(words), back, time: parseTime("extend", words[2].slice(back)) };
-}
-
-/* What a line may be; words are counted with its first. */
-const FORMS = {
-	arm: { least: 3, most: 7, parse: parseArm,
-	       usage: "arm ID DURATION, as in arm 1 350ms, and if it is to repeat " +
-		      "every DURATION times N" },
-	extend: { least: 3, most: 3, parse: parseExtend,
-		  usage: "extend ID DURATION, as in extend 1 +100ms" },
-	cancel: { least: 2, most: 2, parse: words => ({ id: parseId(words) }),
-		  usage: "cancel ID, as in cancel 1" },
-	at: { least: 2, most: 2, parse: words => ({ time: parseTime("at", words[1]) }),
-	      usage: "at DURATION, as in at 100ms" },
-	run: { least: 1, most: 2,
-	       parse: words => ({ time: words[1] ? parseTime("run", words[1]) : NEVER }),
-	       usage: "run DURATION, as in run 1s, or run alone" },
-	where: { least: 2, most: 2, parse: words => ({ id: parseId(words) }),
-		 usage: "where ID, as in where 1" },
-	stop: { least: 1, most: 1, parse: () => ({}), usage: "stop alone" },
-};
-
-/* The operations of a script; throws "line: what is wrong". */
-function parseScript(text)
-{
-	const ops = [];
-	let at = 0n;
-
-	text.split("\n").forEach((line, i) => {
-		const words = line.replace(/#.*/, "").split(/[ \t\r]+/).filter(word => word);
-		const form = Object.hasOwn(FORMS, words[0]) && FORMS[words[0]];
-
-		if (!words.length)
-			return;
-		try {
-			if (!form)
-				throw `${words[0]}: no such operation: use arm, extend, cancel, ` +
-				      "at, run, where or stop";
-			if (words.length < form.least || words.length > form.most)
-				throw `write: ${form.usage}`;
-			const op = { kind: words[0], line: i + 1, ...form.parse(words) };
-
-			if (op.kind === "at") {
-				if (op.time < at)
-					throw `at ${words[1]}: time does not go back`;
-				at = op.time;
-			}
-			ops.push(op);
-		} catch (why) {
-			throw typeof why === "string" ? `line ${i + 1}: ${why}` : why;
-		}
-	});
-	return ops;
+	return text || "0";
 }
 
 /* Simulations */
@@ -211,14 +65,54 @@ function instantiate(module, told)
 			told.event({ what: WHATS[what], time_ns: time, id, deadline_ns: deadline,
 				     until_ns: deadline, overruns, from_level: fromLevel, from_slot: fromSlot,
 				     where: where(...at) }),
+		woken: () => told.woken(),
 		timer: (id, deadline, ...at) =>
 			told.timer({ id, deadline_ns: deadline, where: where(...at) }),
 		system: (name, about) => told.system({ name: text(name), about: text(about) }),
 		number: (name, value) => told.number(text(name), BigInt.asUintN(64, value)),
+		op: (...op) => told.op(...op),
+		line: (what, ...line) => told.line(WHATS[what], line),
+		fail: why => { throw text(why).replace(/^[^:]*:(\d+)/, "line $1"); },
 	};
-	const instance = new WebAssembly.Instance(module, { page });
+	/* The library of C could read and write files: 8 says that there are none. */
+	const wasi = new Proxy({}, { get: () => () => 8 });
+	const instance = new WebAssembly.Instance(module, { page, wasi_snapshot_preview1: wasi });
+	const calls = instance.exports;
+	/* A text for the C code. */
+	const give = string => {
+		const bytes = new TextEncoder().encode(string), pointer = calls.room(bytes.length + 1);
 
-	return { calls: instance.exports, text };
+		new Uint8Array(calls.memory.buffer, pointer).set(bytes);
+		return pointer;
+	};
+
+	return { calls, text, give };
+}
+
+/* The operations of a script, as tools/sim/script.c reads it; throws "line N: what is wrong". */
+function parseScript(module, script)
+{
+	const ops = [];
+	const { calls, give } = instantiate(module, {
+		op: (kind, line, id, time, interval, times) =>
+			ops.push({ kind: KINDS[kind], line, id, interval, times: times >>> 0,
+				   time: kind === RUN_ALL ? NEVER : time, back: kind === PUSH_BACK }),
+	});
+
+	calls.parse(give(script + "\n"));
+	return ops;
+}
+
+/* A duration in ns; throws what is wrong with it. */
+function parseTime(module, what, string)
+{
+	let ns;
+	const { calls, text, give } = instantiate(module, { number: (name, value) => { ns = value; } });
+	const why = calls.duration(give(string));
+
+	if (why)
+		throw `${what} '${string}' ${text(why)}`;
+	return ns;
 }
 
 /* The systems that there are: name and about. */
@@ -242,11 +136,18 @@ class Simulation {
 		this.events = [];
 		this.ops = ops;
 		this.done = 0;
+		this.woken = 0;
 		this.stopped = false;
 		this.error = "";
 		this.name = system;
+		/* Until when, in real time, it may run. */
+		this.patience = Infinity;
+		/* Which line has run last: the address of the file's name, and the number. */
+		const lines = {};
 		const { calls, text } = instantiate(module, {
-			event: event => this.events.push(event),
+			event: event => this.events.push({ ...event, line: lines[event.what] }),
+			woken: () => this.wakeUp(),
+			line: (what, line) => { lines[what] = line; },
 			timer: timer => this.found.push(timer),
 			number: (name, value) => { this.found[name] = value; },
 		});
@@ -260,6 +161,21 @@ class Simulation {
 			throw `${system} has no such shape: take another tick, slots or levels`;
 		if (result)
 			throw "there is not enough memory";
+	}
+
+	wakeUp()
+	{
+		if (this.events.length < EVENTS_MAX)
+			this.events.push({ what: "woken", time_ns: this.now });
+		if (++this.woken % 1024 === 0)
+			this.hurry();
+	}
+
+	/* Throws, if it has taken too long. */
+	hurry()
+	{
+		if (performance.now() > this.patience)
+			throw `It takes too long to come there: this is ${durationText(this.now)}`;
 	}
 
 	get now()
@@ -370,10 +286,10 @@ class Simulation {
 	}
 
 	/*
-	 * One step, that ends no later than a time.  Returns false if there is none: the script is
-	 * over, or it is that time, or something is wrong.
+	 * One step, that ends no later than a time; @atOnce: all wake-ups until then.  Returns false
+	 * if there is none: the script is over, or it is that time, or something is wrong.
 	 */
-	step(last)
+	step(last, atOnce = false)
 	{
 		const op = this.ops[this.done];
 
@@ -407,7 +323,7 @@ class Simulation {
 
 		if (next > until && (until === NEVER || until <= this.now))
 			return false;
-		this.judge(op, this.calls.run(next < until ? next : until));
+		this.judge(op, this.calls.run(atOnce || next > until ? until : next));
 		return !this.error;
 	}
 
@@ -418,18 +334,9 @@ class Simulation {
 	}
 
 	/* The script up to a time, and not what comes behind it. */
-	advance(last)
+	advance(last, atOnce)
 	{
-		while (this.done < this.ops.length && this.step(last))
-			;
-	}
-
-	/* To where a link says. */
-	seek(done, now)
-	{
-		while (this.done < done && this.step(NEVER))
-			;
-		while (this.done === done && this.now < now && this.step(now))
+		while (this.done < this.ops.length && this.step(last, atOnce))
 			;
 	}
 }

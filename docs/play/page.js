@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The page around the model.  All that is shown follows from a state: the system, the shape, the
- * script, how many of its operations are done, and the time.  What is done by hand becomes a line
- * of the script.  To go back, or to follow a link, a new simulation is run to that place.
+ * The page around the model.  All that it shows follows from a state: the systems, the shape, the
+ * script, how many operations are done, and the time.  What is done by hand becomes a line of the
+ * script.  To go back, or to follow a link, the page runs new simulations to that place.
+ *
+ * A View shows one of the systems; both are on one clock.  Entries that move to another slot
+ * travel there for FLIGHT ms of real time, during which the clock waits.
  */
 "use strict";
 
@@ -10,12 +13,15 @@ const $ = id => document.getElementById(id);
 
 const FIELD_NAMES = ["as", "beside", "tick", "slots", "levels", "start", "script"];
 const EXAMPLES = {
-	"timers come down": "arm 1 350ms\narm 2 450ms\nrun\n",
+	"timers come down": "arm 1 30ms\narm 2 70ms\narm 3 76ms\narm 4 350ms\narm 5 451ms\n" +
+			    "arm 6 455ms\narm 7 455ms\narm 8 130ms\nrun\n",
 	"idle timeouts": "arm 1 30s\narm 2 30s\narm 3 30s\nat 5s\ncancel 3\nat 10s\n" +
 			 "extend 1 30s\nat 20s\nextend 1 30s\nrun\n",
 	"a period": "arm 7 20ms every 20ms times 3\narm 8 5ms every 30ms\n" +
 		    "at 100ms\ncancel 8\nrun\n",
 	"many levels": "arm 1 5ms\narm 2 70ms\narm 3 451ms\narm 4 5s\narm 5 10m\narm 6 3h\nrun\n",
+	"sixty timers": Array.from({ length: 60 }, (_, i) => `arm ${i + 1} ${(i * 37 % 60 + 1) * 8}ms\n`)
+			     .join("") + "run\n",
 };
 /* Counters, and what they are called here. */
 const NUMBERS = { inserts: "inserts", extends: "extends", cancels: "cancels", refused: "refused",
@@ -29,10 +35,24 @@ const WHY_REFUSED = {
 	short: "a delay or a period is below one tick",
 	full: "the limit of pending timers is reached",
 };
+/* Where to read on, for each system. */
+const CHAPTERS = { twheel: "10-code", simple: "03-simple-wheel", hashed: "04-hashed-wheel",
+		   hierarchical: "05-levels", clock: "05-levels", keys: "08-periods",
+		   heap: "02-lists", list: "02-lists", poll: "02-lists", linux: "05-levels" };
+/* Without slots. */
+const ORDERS = ["heap", "list", "poll"];
+/* How long an entry travels, in ms of real time. */
+const FLIGHT = 600;
 /* A state that takes longer than so many ms to come to is not waited for. */
 const PATIENCE = 4000;
 
-let compiled, systems, simulation, beside, playing = 0, target = 0n;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+let compiled, systems, sources, simulation, beside, views = [];
+/* The real time of the last frame, or 0; how far the clock may go; a demonstration begins anew. */
+let playing = 0, target = 0n, framing = false, demonstrates = false;
+/* When the clock begins; what the texts tell of, and the scale of the time line. */
+let startsAt = 0n, told = "", scale;
 
 /* Element of SVG. */
 function draw(parent, name, attributes, text)
@@ -57,11 +77,16 @@ function make(name, text)
 
 function shapeOf()
 {
-	const count = (what, most) => $(what).value ? parseNumber(what, $(what).value, most) : 0;
-	const time = what => $(what).value ? parseTime(what, $(what).value) : 0n;
-	const shape = { tick: time("tick"), slots: count("slots", 4096),
-			levels: count("levels", 16),
-			start: $("start").value === "0" ? 0n : time("start") };
+	const time = what => $(what).value ? parseTime(compiled, what, $(what).value) : 0n;
+	const count = (what, most) => {
+		const { value } = $(what);
+
+		if (!/^\d*$/.test(value) || Number(value) > most)
+			throw `${what} ${value}: give a number up to ${most}`;
+		return Number(value);
+	};
+	const shape = { tick: time("tick"), slots: count("slots", 4096), levels: count("levels", 16),
+			start: time("start") };
 
 	if (shape.tick > UNITS.s)
 		throw `tick ${$("tick").value}: give 1ns to 1s`;
@@ -70,9 +95,20 @@ function shapeOf()
 	return shape;
 }
 
-function begin(system)
+/* A new simulation, taken to a place by @go; null if that is wrong, which is told. */
+function begin(list, go)
 {
-	return new Simulation(compiled, systems, system, shapeOf(), parseScript($("script").value));
+	try {
+		const shape = shapeOf(), ops = parseScript(compiled, $("script").value);
+		const s = new Simulation(compiled, systems, list.value, shape, ops);
+
+		go(s);
+		startsAt = shape.start;
+		return s;
+	} catch (why) {
+		show(why);
+		return null;
+	}
 }
 
 function show(why)
@@ -85,51 +121,38 @@ function rebuild(go)
 {
 	pause();
 	show("");
-	try {
-		const made = begin($("as").value);
-
-		beside = null;
-		simulation = made;
-		go(simulation);
-		if ($("beside").value) {
-			beside = begin($("beside").value);
-			follow();
-		}
-	} catch (why) {
-		show(why);
-	}
+	simulation = begin($("as"), go) || begin($("as"), () => {}) || simulation;
+	beside = $("beside").value && simulation ? begin($("beside"), follow) : null;
+	views.forEach((view, i) => view.show([simulation, beside][i]));
+	told = "";
 	render();
 }
 
-/* The one beside comes to the same time. */
-function follow()
+/* The one next to it comes to the same time. */
+function follow(s)
 {
-	if (!beside)
-		return;
-	const end = performance.now() + PATIENCE;
-
-	while (performance.now() < end &&
-	       (beside.done < simulation.done ? beside.step(NEVER) :
-		beside.now < simulation.now && beside.step(simulation.now)))
-		;
+	goWhile(s, () => s.done < simulation.done, NEVER);
+	goWhile(s, () => s.now < simulation.now, simulation.now);
 }
 
 /* As long as it takes; but not longer than anybody waits. */
-function goWhile(s, wanted, last)
+function goWhile(s, wanted, last, atOnce = true)
 {
-	const end = performance.now() + PATIENCE;
+	s.patience = performance.now() + PATIENCE;
+	while (wanted() && s.step(last, atOnce))
+		s.hurry();
+	s.patience = Infinity;
+}
 
-	while (wanted() && s.step(last))
-		if (performance.now() > end)
-			throw `It takes too long to come there: this is ${durationText(s.now)}`;
+function reach(s, done, now)
+{
+	goWhile(s, () => s.done < Math.min(done, s.ops.length), NEVER);
+	goWhile(s, () => s.now < now, now);
 }
 
 function goTo(done, now)
 {
-	rebuild(s => {
-		goWhile(s, () => s.done < done, NEVER);
-		goWhile(s, () => s.now < now, now);
-	});
+	rebuild(s => reach(s, done, now));
 }
 
 function goToTime(time)
@@ -156,18 +179,13 @@ function followLink()
 
 	if (!fields.has("script"))
 		return false;
+	demonstrates = false;
 	for (const name of FIELD_NAMES)
 		$(name).value = fields.get(name) || "";
 	if (!$("as").value)
 		$("as").value = systems[0].name;
-	let now = 0n;
-
-	try {
-		now = parseDuration(fields.get("now") || "0");
-	} catch (why) {
-		show(`now ${why}`);
-	}
-	goTo(Number(fields.get("done")) || 0, now);
+	rebuild(s => reach(s, Number(fields.get("done")) || 0,
+			   parseTime(compiled, "now", fields.get("now") || "0")));
 	return true;
 }
 
@@ -177,8 +195,9 @@ function step()
 {
 	pause();
 	simulation.step(NEVER);
-	follow();
-	render();
+	if (beside)
+		follow(beside);
+	animate();
 }
 
 /* What had happened before the last step: an operation, or a wake-up. */
@@ -193,48 +212,90 @@ function back()
 			if (before)
 				steps.push([s.done, s.now]);
 			return before;
-		}, now > s.now ? now : NEVER);
+		}, now > s.now ? now : NEVER, false);
 	});
 	goTo(...(steps.pop() || [0, 0n]));
 }
 
-function frame(time)
+/* The script goes on, or, with time, a timer is left. */
+function goesOn(s)
 {
-	if (!playing)
-		return;
-	const end = performance.now() + 12;
-	/* To the end of the script; or, with time, until no timer is left. */
-	const goesOn = () => simulation.done < simulation.ops.length ||
-			     (target !== NEVER && !simulation.stopped &&
-			      simulation.timers().length);
-	let going;
-
-	if (target !== NEVER)
-		target += BigInt(Math.round(Math.min(time - playing, 100) / 1000 *
-					    Number($("speed").value)));
-	playing = time;
-	while ((going = goesOn()) && performance.now() < end && simulation.step(target))
-		;
-	follow();
-	if (!going || simulation.error)
-		pause();
-	render();
-	if (playing)
-		requestAnimationFrame(frame);
+	return !s.error && (s.done < s.ops.length || (!s.stopped && s.numbers().armed > 0n));
 }
 
-function play(toTheEnd)
+/* Let as much time pass as has in reality; as long as that is quick. */
+function pass(time)
 {
-	target = toTheEnd ? NEVER : simulation.now;
+	const end = performance.now() + 12;
+	const both = beside ? [simulation, beside] : [simulation];
+
+	target += BigInt(Math.round(Math.min(time - playing, 100) / 1000 *
+				    Number($("speed").value)));
+	for (const s of both) {
+		let seen = s.events.length;
+
+		while (goesOn(s) && performance.now() < end && s.step(target)) {
+			const fell = s.events.slice(seen).some(e => e.what === "moved");
+
+			seen = s.events.length;
+			if (fell && $("hold").checked)
+				target = s.now;
+		}
+	}
+	if (both.some(goesOn))
+		return;
+	pause();
+	if (demonstrates)
+		setTimeout(demonstrate, 2500);
+}
+
+/* A frame: time passes, unless the clock waits for entries that fall. */
+function frame(time)
+{
+	const waits = $("hold").checked && views.some(view => view.falls(time));
+
+	framing = false;
+	if (playing && !waits)
+		pass(time);
+	playing = playing && time;
+	for (const view of views)
+		view.collect(time);
+	render(time);
+	if (playing || views.some(view => view.flights.length))
+		animate();
+}
+
+function animate()
+{
+	if (!framing)
+		requestAnimationFrame(frame);
+	framing = true;
+}
+
+function play()
+{
+	if (!goesOn(simulation) && !(beside && goesOn(beside)))
+		goTo(0, 0n);
+	target = simulation.now;
 	playing = performance.now();
 	$("play").textContent = "Pause";
-	requestAnimationFrame(frame);
+	animate();
 }
 
 function pause()
 {
 	playing = 0;
 	$("play").textContent = "Play";
+}
+
+/* What the page opens with: timers are armed, and it plays, again and again until it is used. */
+function demonstrate()
+{
+	if (!demonstrates)
+		return;
+	goTo($("script").value.split("\n").length - 2, 0n);
+	if (!still.matches)
+		play();
 }
 
 /* By hand */
@@ -259,7 +320,7 @@ function insert(line)
 	lines.splice(at, 0, ...added);
 	$("script").value = lines.join("\n").replace(/^\n/, "") + "\n";
 	try {
-		parseScript($("script").value);
+		parseScript(compiled, $("script").value);
 	} catch (why) {
 		$("script").value = before;
 		show(why);
@@ -270,189 +331,493 @@ function insert(line)
 
 function byHand(kind)
 {
-	const words = [kind, $("id").value];
+	const words = [kind, $("id").value, kind !== "cancel" && $("delay").value], goes = playing;
 
-	if (kind !== "cancel")
-		words.push($("delay").value);
-	if (kind === "arm" && $("every").value)
-		words.push("every", $("every").value);
-	if (kind === "arm" && $("times").value)
-		words.push("times", $("times").value);
-	insert(words.join(" "));
+	for (const more of kind === "arm" ? ["every", "times"] : [])
+		words.push($(more).value && `${more} ${$(more).value}`);
+	insert(words.filter(word => word).join(" "));
+	if (goes)
+		play();
 }
 
 /* Pictures */
 
 const LEVELS = { clock: [60, 60, 24] };
 
-function ringSize(numbers, level)
+function ringSize({ name }, numbers, level)
 {
-	if (simulation.name === "clock")
+	if (name === "clock")
 		return LEVELS.clock[level];
-	if (simulation.name === "linux")
+	if (name === "linux")
 		return 64;
 	/* The rings of twheel hold two turns. */
-	return Number(numbers.slots) * (simulation.name === "twheel" ? 2 : 1);
+	return Number(numbers.slots) * (name === "twheel" ? 2 : 1);
 }
 
-function levelSpan(numbers, level)
+function levelSpan({ name }, numbers, level)
 {
-	const factor = { clock: 60n, linux: 8n }[simulation.name] || numbers.slots;
+	const factor = { clock: 60n, linux: 8n }[name] || numbers.slots;
 
 	return numbers.tick * factor ** BigInt(level);
 }
 
-/* A point of the circle, and an arc. */
-function point(part, radius)
+/* Three digits are enough where there is little room. */
+function shortText(ns)
 {
-	const angle = 2 * Math.PI * part;
-	const x = 110 + radius * Math.sin(angle), y = 110 - radius * Math.cos(angle);
+	const [name, unit] = Object.entries(UNITS).find(([, unit]) => ns >= unit) || ["", 1n];
 
-	return `${x.toFixed(2)} ${y.toFixed(2)}`;
+	return Number((Number(ns) / Number(unit)).toPrecision(3)) + name;
 }
 
-function arc(slot, size, radius)
-{
-	const width = Math.max(1 / size, 0.006);
+/*
+ * The rings of a view of 360 by 360.  Level 0 is the outermost, because its hand is the fastest.
+ * A ring is open at the top, where its name stands.  Where slots are too small for a token, a
+ * token stands for those of a sector.
+ */
+class Rings {
+	constructor(s, numbers, levels)
+	{
+		const step = Math.min(36, 150 / levels);
 
-	return `M ${point(slot / size, radius)} A ${radius} ${radius} 0 0 1 ` +
-	       point(slot / size + width, radius);
+		this.level = Array.from({ length: levels }, (_, level) => {
+			const size = ringSize(s, numbers, level), width = step * .64;
+			const radius = 178 - width / 2 - step * level, gap = 9 / radius;
+			const round = 2 * Math.PI * radius - 18;
+			/* If slots are too small for a token of their own, it has its full size. */
+			const most = Math.max(7, Math.min(10, width / 2 - 1)), fit = round / size / 2 - 1;
+			const token = fit < 7 ? most : Math.min(most, fit);
+
+			return { size, width, radius, gap, token, span: levelSpan(s, numbers, level),
+				 sectors: Math.min(size, Math.floor(round / (2 * token + 2))) };
+		});
+	}
+
+	/* A point of a ring: @part of the way round, @out from its middle. */
+	point(level, part, out = 0)
+	{
+		const { gap, radius } = this.level[level];
+		const angle = gap + (2 * Math.PI - 2 * gap) * part;
+
+		return [180 + (radius + out) * Math.sin(angle), 180 - (radius + out) * Math.cos(angle)];
+	}
+
+	/* Of a ring the slots from one to another. */
+	arc(level, slot, end, out = 0)
+	{
+		const { size, radius } = this.level[level], wide = (end - slot) / size > .5;
+
+		return `M ${this.point(level, slot / size, out)} A ${radius + out} ${radius + out} 0 ` +
+		       `${Number(wide)} 1 ${this.point(level, end / size, out)}`;
+	}
+
+	sector({ level, slot })
+	{
+		const { size, sectors } = this.level[level];
+
+		return Math.floor(slot * sectors / size);
+	}
+
+	/* Where the token of a slot stands. */
+	spot(where, out)
+	{
+		return this.point(where.level, (this.sector(where) + .5) / this.level[where.level].sectors,
+				  out);
+	}
 }
 
-/* The events of the last moment. */
-function recent()
+/* Timers that stand together, by @key of each. */
+function grouped(list, key)
 {
-	const all = simulation.events, found = [];
+	const groups = new Map();
 
-	for (let i = all.length - 1; i >= 0 && all[i].time_ns === simulation.now; i--)
-		found.push(all[i]);
-	return found;
+	for (const one of list)
+		groups.set(key(one), [...groups.get(key(one)) || [], one]);
+	return groups;
 }
 
-function drawRing(level, numbers, timers, moved)
+/* A token with the id of its timer, or how many there are; square, if they move. */
+function drawToken(svg, [x, y], ids, size, kind = "")
 {
-	const svg = draw($("picture"), "svg", { viewBox: "0 0 220 220", role: "img" });
-	const size = ringSize(numbers, level), span = levelSpan(numbers, level);
-	const slots = new Map();
+	const text = ids.length > 1 ? `×${ids.length}` : String(ids[0]);
+	const entry = draw(svg, "g", { class: `entry ${kind}`, transform: `translate(${x} ${y})`,
+				       "data-ids": ids.join(" ") });
+	const font = size * ([1.3, 1.3, 1.2, .95, .75][text.length] || .6);
 
-	for (const t of timers)
-		if (t.where.place === "slot" && t.where.level === level)
-			slots.set(t.where.slot, [...slots.get(t.where.slot) || [], t.id]);
-	const name = `Level ${level}: ${size} slots of ${durationText(span)}, ` +
-		     `${slots.size} of them filled`;
+	draw(entry, "title", {}, `timer ${ids.join(", ")}`);
+	draw(entry, "rect", { class: `token ${kind}`, x: -size, y: -size, width: 2 * size,
+			      height: 2 * size, rx: kind.startsWith("moved") ? 0 : size });
+	draw(entry, "text", { y: font * .36, style: `font-size:${font}px` }, text);
+	return entry;
+}
 
-	draw(svg, "title", {}, name);
-	draw(svg, "circle", { class: "ring", cx: 110, cy: 110, r: 90 });
-	for (let i = 0; size <= 128 && i < size; i++)
-		draw(svg, "path", { class: "tick",
-				    d: `M ${point(i / size, 82)} L ${point(i / size, 98)}` });
-	for (const e of moved)
-		if (e.from_level === level)
-			draw(svg, "path", { class: "left", d: arc(e.from_slot, size, 102) });
-	for (const [slot, ids] of slots) {
-		const fell = moved.some(e => e.where.level === level && e.where.slot === slot);
+/* An entry falls. */
+function flightOf({ id, where: to, from_level: level, from_slot: slot }, begins)
+{
+	return { id, begins, to, from: { level, slot } };
+}
 
-		draw(svg, "path", { class: fell ? "slot moved" : "slot", d: arc(slot, size, 90) });
-		if (slots.size <= 24) {
-			const [x, y] = point((slot + .5) / size, 70).split(" ");
+/* A system, and its picture. */
+class View {
+	constructor(n)
+	{
+		this.list = n ? $("beside") : $("as");
+		this.figure = $(`view${n}`);
+		this.part = name => this.figure.querySelector(name);
+		this.code = $(`code${n}`);
+		[this.lane, this.line] = [...$("timeline").children].slice(2 * n, 2 * n + 2);
+		this.flights = [];
+	}
 
-			draw(svg, "text", { x, y: Number(y) + 4 },
-			     ids.length > 2 ? `(${ids.length})` : ids.join(","));
+	/* @s: a simulation, or null */
+	show(s)
+	{
+		for (const part of [this.code, this.lane, this.line, this.part(".picture"),
+				    this.part(".levels")])
+			part.style.visibility = s ? "" : "hidden";
+		this.simulation = s;
+		this.flights = [];
+		this.seen = s && s.events.length;
+		this.places = new Map();
+		this.code.textContent = "";
+		this.ran = null;
+	}
+
+	/* An entry travels: is it one that falls? */
+	falls(time)
+	{
+		return this.flights.some(f => f.to && time < f.begins + FLIGHT);
+	}
+
+	/* What has happened since the last frame: what falls, and what goes. */
+	collect(time)
+	{
+		if (!this.simulation)
+			return;
+		const { events } = this.simulation;
+
+		this.flights = this.flights.filter(f => time < f.begins + FLIGHT);
+		for (; this.seen < events.length; this.seen++) {
+			const e = events[this.seen];
+			const way = this.flights.find(f => f.id === e.id && f.to);
+
+			if (e.what === "moved" && way && way.begins === time)
+				way.to = e.where;
+			else if (e.what === "moved")
+				this.flights.push(flightOf(e, time));
+			else if (e.what === "expired" && (way || this.places.has(e.id)))
+				this.flights.push({ id: e.id, begins: time + (way ? FLIGHT : 0),
+						    from: way ? way.to : this.places.get(e.id) });
 		}
 	}
-	const hand = Number(simulation.now / span % BigInt(size));
 
-	draw(svg, "path", { class: "hand", d: `M 110 110 L ${point(hand / size, 80)}` });
-	draw(svg, "text", { x: 110, y: 132 }, `level ${level}`);
-	draw(svg, "text", { x: 110, y: 146 }, `${size} × ${durationText(span)}`);
-}
+	/* The entries that have moved in the last moment: they travel, or have just arrived. */
+	moves(time)
+	{
+		const { events, now } = this.simulation;
 
-/* Timers in an order: of a heap as a tree, else as a row. */
-function drawOrder(timers, name)
-{
-	const shown = timers.filter(t => t.where.position < 31);
-	const tree = name === "heap";
-	const row = p => tree ? Math.floor(Math.log2(p + 1)) : Math.floor(p / 8);
-	const x = p => tree ? 500 * (p + 2 - 2 ** row(p) - .5) / 2 ** row(p) : 30 + p % 8 * 62;
-	const height = 50 * (1 + Math.max(0, ...shown.map(t => row(t.where.position))));
-	const svg = draw($("picture"), "svg",
-			 { viewBox: `0 0 520 ${height}`, class: "order", role: "img" });
-
-	svg.style.maxWidth = "48rem";
-	draw(svg, "title", {}, `${timers.length} timers in ${tree ? "a heap" : "a row"}`);
-	for (const { id, deadline_ns, where: { position: p } } of shown) {
-		const cx = x(p), cy = 50 * row(p) + 20, parent = (p - 1) >> 1;
-
-		if (tree && p)
-			draw(svg, "line", { class: "edge", x1: cx, y1: cy - 16, x2: x(parent),
-					    y2: 50 * row(parent) + 36 });
-		draw(svg, "rect", { class: "box", x: cx - 28, y: cy - 16, width: 56, height: 32,
-				    rx: 4 });
-		draw(svg, "text", { x: cx, y: cy - 2 }, id);
-		draw(svg, "text", { x: cx, y: cy + 11 }, durationText(deadline_ns));
+		if (playing || this.falls(time))
+			return this.flights.filter(f => f.to);
+		return events.filter(e => e.what === "moved" && e.time_ns === now)
+			     .map(e => flightOf(e, -FLIGHT));
 	}
-}
 
-function drawPicture(numbers, timers)
-{
-	const moved = recent().filter(e => e.what === "moved");
-	const slotted = !["heap", "list", "poll"].includes(simulation.name);
-	const queue = timers.filter(t => t.where.place === "queue");
-	let levels = simulation.name === "clock" ? 3 : 1;
-
-	$("picture").textContent = "";
-	for (const e of simulation.events)
-		if (e.where && e.where.place === "slot")
-			levels = Math.max(levels, e.where.level + 1);
-	for (let level = 0; slotted && level < levels; level++)
-		drawRing(level, numbers, timers, moved);
-	if (!slotted)
-		drawOrder(timers, simulation.name);
-	if (queue.length) {
-		$("picture").append(make("p", "In the queue: " +
-					 queue.slice(0, 50).map(t => t.id).join(", ")));
-	}
-}
-
-/* From the beginning to the last that is known. */
-function timeEnd(timers)
-{
-	return timers.reduce((end, t) => t.deadline_ns > end ? t.deadline_ns : end,
-			     simulation.events.reduce((end, e) => e.time_ns > end ? e.time_ns : end,
-						      simulation.now + 1n));
-}
-
-function drawTimeline(timers)
-{
-	const start = shapeOf().start, end = timeEnd(timers), seen = new Set();
-	const x = time => Math.round(Number((time - start) * 1000n / (end - start)));
-	const mark = (kind, time, y1, y2) => {
-		const key = kind + x(time);
-
-		if (seen.has(key))
+	draw(time)
+	{
+		if (!this.simulation)
 			return;
-		seen.add(key);
-		draw($("timeline"), "line",
-		     { class: `t t-${kind}`, x1: x(time), x2: x(time), y1, y2 });
+		const s = this.simulation, timers = s.timers();
+		const svg = draw(document.createDocumentFragment(), "svg",
+				 { viewBox: "0 0 360 360", role: "img" });
+		const order = ORDERS.includes(s.name);
+		const rows = order ? drawOrder(svg, timers, s.name) :
+			     this.drawRings(svg, timers, time);
+		const queue = timers.filter(t => t.where.place === "queue");
+
+		if (queue.length)
+			rows.push(["queue", `${queue.length} in front`,
+				   queue.slice(0, 12).map(t => t.id).join(", ")]);
+		this.figure.className = order ? "order" : "";
+		this.part(".picture").replaceChildren(svg);
+		this.part(".levels").replaceChildren(...rows.map(([name, ...texts]) => {
+			const row = make("li", "");
+
+			row.append(make("b", name), ...texts.map(text => make("span", text)));
+			return row;
+		}));
+		this.places = new Map(timers.map(t => [t.id, t.where]));
+	}
+
+	drawRings(svg, timers, time)
+	{
+		const s = this.simulation, numbers = s.numbers(), moves = this.moves(time);
+		const levels = s.events.reduce((most, { where }) => where && where.place === "slot" ?
+					       Math.max(most, where.level + 1) : most,
+					       s.name === "clock" ? 3 : 1);
+		const rings = new Rings(s, numbers, levels), sector = t => `${t.level} ${rings.sector(t)}`;
+		const flying = new Set(still.matches ? [] : moves.map(f => time < f.begins + FLIGHT && f.id));
+		const fallen = new Set(moves.map(f => f.id));
+		const inSlots = timers.filter(t => t.where.place === "slot");
+		const waiting = inSlots.filter(t => !flying.has(t.id));
+		const slots = grouped(waiting, t => `${t.where.level} ${t.where.slot}`);
+
+		draw(svg, "title", {}, `${s.name}: ${inSlots.length} timers on ${levels} levels`);
+		rings.level.forEach(({ size, width, span }, level) => {
+			const cells = Array.from({ length: size + 1 }, (_, i) => `M ${
+				rings.point(level, i / size, -width / 2)} L ${
+				rings.point(level, i / size, width / 2)}`);
+			const hand = (Number(s.now / span % BigInt(size)) + .5) / size;
+
+			draw(svg, "path", { class: "ring", d: rings.arc(level, 0, size),
+					    "stroke-width": width });
+			for (const [{ where: { level: l, slot } }, ...more] of slots.values()) {
+				if (l !== level)
+					continue;
+				/* Fine slots are drawn wide enough to be seen. */
+				const least = Math.max(1, size * 3 / (6.28 * rings.level[l].radius));
+				const fill = [1, 2, 4, 8, 16].findLast(n => n <= more.length + 1);
+
+				draw(svg, "path", { class: `slot n${fill}`, "stroke-width": width,
+						    d: rings.arc(l, slot, slot + least) });
+			}
+			if (size < 64)
+				draw(svg, "path", { class: "cells", d: cells.join(" ") });
+			draw(svg, "path", { class: "hand", d: `M ${
+				rings.point(level, hand, -width / 2 - 2)} L ${
+				rings.point(level, hand, width / 2 + 2)}` });
+			const [x, y] = [180, 180 - rings.level[level].radius];
+
+			draw(svg, "text", { x, y: y + 4, style: `font-size:${Math.min(11, width)}px` },
+			     `L${level}`);
+		});
+		for (const group of grouped(waiting, t => sector(t.where)).values())
+			drawToken(svg, rings.spot(group[0].where), group.map(t => t.id),
+				  rings.level[group[0].where.level].token,
+				  group.some(t => fallen.has(t.id)) ? "moved" : "");
+		this.drawFlights(svg, rings, moves, time, sector);
+		return rings.level.map(({ size, span }, level) => {
+			const here = inSlots.filter(t => t.where.level === level).length;
+
+			return [`L${level}`, ` ${size} × ${durationText(span)}`,
+				here === 1 ? "1 timer" : `${here} timers`];
+		});
+	}
+
+	/* Entries on their way, along a line; and those that go. */
+	drawFlights(svg, rings, moves, time, sector)
+	{
+		const gone = this.flights.filter(f => !f.to && f.from.place === "slot" && time >= f.begins);
+		const way = f => `${f.begins} ${sector(f.from)} ${f.to ? sector(f.to) : ""}`;
+
+		for (const group of grouped([...moves, ...gone], way).values()) {
+			const { from, to, begins } = group[0], { size, width, token } = rings.level[from.level];
+			const part = Math.min(1, (time - begins) / FLIGHT);
+			const [x, y] = rings.spot(from), ids = group.map(f => f.id);
+
+			if (!to) {
+				drawToken(svg, rings.spot(from, still.matches ? 0 : 14 * part), ids, token,
+					  "gone").setAttribute("opacity", 1 - part * part);
+				continue;
+			}
+			const [x2, y2] = rings.spot(to), ease = part * part * (3 - 2 * part);
+
+			draw(svg, "path", { class: "left", d: rings.arc(from.level, from.slot, from.slot + 1,
+									 width / 2 + 1.5) });
+			draw(svg, "line", { class: "trail", x1: x, y1: y, x2, y2 });
+			if (part < 1 && !still.matches)
+				drawToken(svg, [x + (x2 - x) * ease, y + (y2 - y) * ease], ids, token,
+					  "moved flying");
+		}
+	}
+
+	/* The line of the source that has run last. */
+	showLine()
+	{
+		const { events, name } = this.simulation || { events: [] };
+		const e = events.findLast(e => e.line);
+
+		if (!e || e === this.ran)
+			return;
+		const file = this.simulation.text(e.line[0]).replace(/.*\//, "");
+		const line = e.line[1], lines = sources[file];
+		const head = lines.findLastIndex((text, i) => i < line && /^[a-z].*\(/.test(text));
+		const from = Math.max(head, line - 6), about = make("p", ""), pre = make("pre", "");
+
+		for (let i = from; i < Math.min(lines.length, line + 3); i++) {
+			const row = make("span", `${String(i + 1).padStart(4)} ${lines[i]}`);
+
+			if (i === line - 1)
+				row.className = "ran";
+			pre.append(row);
+			if (lines[i] === "}")
+				break;
+		}
+		about.append(make("b", `${file}:${line}`), " in ",
+			     make("code", lines[head].match(/(\w+)\(/)[1] + "()"), `: ${eventText(e)}`);
+		pre.tabIndex = 0;
+		this.code.replaceChildren(about, pre, readOn(name));
+		this.ran = e;
+	}
+}
+
+/* Links to the pages about a system. */
+function readOn(name)
+{
+	const docs = document.documentElement.dataset.docs, chapter = CHAPTERS[name];
+	const link = (text, page) => Object.assign(make("a", text), { href: `${docs}/${page}` });
+	const row = make("p", "Read on: ");
+
+	row.append(link(`chapter ${Number(chapter.slice(0, 2))} of the course`,
+			`course/${chapter}.md`), ", ",
+		   link("how this wheel turns", "wheel.md"), ", ",
+		   link("the words: slot, hand, cascade", "glossary.md#timing-wheels"));
+	return row;
+}
+
+/* Timers in an order: of a heap as a tree, otherwise as rows.  Returns rows for the legend. */
+function drawOrder(svg, timers, name)
+{
+	const tree = name === "heap", most = 63;
+	const shown = timers.filter(t => t.where.position < most);
+	/* Of a tree, rows with more boxes than fit are staggered: so many lines for one row. */
+	const row = p => tree ? Math.floor(Math.log2(p + 1)) : Math.floor(p / 7);
+	const lines = r => tree ? Math.ceil(44 * 2 ** r / 360) : 1;
+	const top = r => r ? top(r - 1) + lines(r - 1) * 28 + 8 : 14;
+	const place = p => {
+		const r = row(p), nr = tree ? p + 1 - 2 ** r : p % 7;
+
+		return tree ? [360 * (nr + .5) / 2 ** r, top(r) + nr % lines(r) * 28] :
+			      [26 + 51 * nr, top(r)];
 	};
+	const last = shown.length ? row(shown.length - 1) : 0;
+	const height = Math.max(60, top(last) + lines(last) * 28);
 
-	$("timeline").textContent = "";
-	simulation.events.forEach((e, i) => {
-		const follows = simulation.events[i + 1];
+	svg.setAttribute("viewBox", `-12 0 384 ${height}`);
+	draw(svg, "title", {}, `${timers.length} timers in ${tree ? "a heap" : "rows"}`);
+	for (const { where: { position: p } } of shown) {
+		const before = tree ? (p - 1) >> 1 : p - 1;
 
-		if (e.what === "woken")
-			mark(follows && follows.time_ns === e.time_ns &&
-			     !["woken", "cancelled", "sleeps"].includes(follows.what) ?
-			     "wake" : "empty", e.time_ns, 44, 60);
-		else if (e.what === "moved")
-			mark("moved", e.time_ns, 26, 44);
-		else if (e.what === "expired")
-			mark("expired", e.time_ns, 8, 26);
-	});
-	for (const t of timers)
-		mark("due", t.deadline_ns, 8, 26);
-	mark("now", simulation.now, 0, 60);
-	$("seek").value = x(simulation.now);
+		if (p && name !== "poll" && (tree || p % 7))
+			draw(svg, "line", { class: "edge", x1: place(p)[0], y1: place(p)[1],
+					    x2: place(before)[0], y2: place(before)[1] });
+	}
+	for (const { id, deadline_ns, where: { position: p } } of shown) {
+		const [x, y] = place(p);
+		const entry = draw(svg, "g", { class: "entry", transform: `translate(${x} ${y})` });
+
+		draw(entry, "rect", { class: "token", x: -21, y: -12, width: 42, height: 24, rx: 4 });
+		draw(entry, "text", { y: -1.5, style: "font-size:10px" }, id);
+		draw(entry, "text", { y: 9, class: "due", style: "font-size:9px" },
+		     shortText(deadline_ns));
+	}
+	return [[name, `${timers.length} timers`,
+		 timers.length > most ? `the first ${most} are shown` : ""]];
+}
+
+/* Time line */
+
+/* Steps of the axis: 1, 2, 5, 10 and so on of each unit. */
+const STEPS = Object.values(UNITS).reverse().flatMap((unit, i, all) =>
+	[...Array(18).keys()].map(n => [1n, 2n, 5n][n % 3] * 10n ** BigInt(Math.floor(n / 3)) * unit)
+		.filter(ns => ns < (all[i + 1] || LAST)));
+
+/*
+ * From the beginning to the last time that is known.  A time line of more than 500 times its
+ * first event is logarithmic: so no part of it is narrower than it can be seen.
+ */
+function scaleOf()
+{
+	const start = startsAt;
+	let first = Infinity, end = 1;
+
+	for (const { simulation: s } of views.filter(view => view.simulation))
+		for (const ns of [...s.events.map(e => e.time_ns), ...s.timers().map(t => t.deadline_ns)])
+			if (ns > start) {
+				first = Math.min(first, Number(ns - start));
+				end = Math.max(end, Number(ns - start));
+			}
+	const log = end / first > 500, most = Math.log1p(end / first);
+
+	return { start, end, first, log,
+		 x: ns => 1000 * (log ? Math.log1p(Number(ns - start) / first) / most :
+				  Number(ns - start) / end),
+		 time: x => start + BigInt(Math.round(log ? Math.expm1(x / 1000 * most) * first :
+						      x / 1000 * end)) };
+}
+
+function drawAxis(scale)
+{
+	const { start, end, first, log, x } = scale;
+	const step = STEPS.find(ns => Number(ns) >= end / 6) || STEPS.at(-1);
+	const at = log ? STEPS.filter(ns => Number(ns) >= first && /^10*[a-z]/.test(shortText(ns))) :
+		   [...Array(7).keys()].map(i => step * BigInt(i));
+	let last = -Infinity;
+
+	$("axis").replaceChildren();
+	for (const ns of log ? [0n, ...at] : at) {
+		const here = x(start + ns);
+
+		if (here - last < 130 || here > 965)
+			continue;
+		last = here;
+		$("axis").append(Object.assign(make("span", (start && ns ? "+" : "") +
+						    durationText(ns || start)),
+					       { style: `left: ${here / 10}%` }));
+	}
+}
+
+function drawTimeline()
+{
+	const scale = scaleOf();
+
+	for (const { simulation: s, line, lane } of views) {
+		const seen = new Set();
+		const mark = (kind, time, y1, y2) => {
+			const x = Math.round(scale.x(time) * 2) / 2;
+
+			if (seen.has(kind + x))
+				return;
+			seen.add(kind + x);
+			draw(line, "line", { class: `t t-${kind}`, x1: x, x2: x, y1, y2 });
+		};
+
+		line.textContent = "";
+		if (!s)
+			continue;
+		lane.textContent = s.name;
+		for (const t of s.timers())
+			mark("due", t.deadline_ns, 2, 12);
+		s.events.forEach((e, i) => {
+			const follows = s.events[i + 1];
+
+			if (e.what === "woken" && follows && follows.time_ns === e.time_ns &&
+			    !["woken", "cancelled", "sleeps"].includes(follows.what))
+				mark("wake", e.time_ns, 21, 31);
+			else if (e.what === "woken")
+				mark("empty", e.time_ns, 27, 31);
+			else if (e.what === "moved")
+				mark("moved", e.time_ns, 13, 20);
+			else if (e.what === "expired")
+				mark("expired", e.time_ns, 0, 12);
+		});
+	}
+	drawAxis(scale);
+	return scale;
+}
+
+/* Where it is now. */
+function drawNow()
+{
+	for (const { simulation: s, line } of views) {
+		if (!s)
+			continue;
+		const now = line.querySelector(".t-now") ||
+			    draw(line, "line", { class: "t t-now", y1: 0, y2: 32 });
+
+		for (const end of ["x1", "x2"])
+			now.setAttribute(end, Math.min(1000, scale.x(s.now)));
+	}
+	if (document.activeElement !== $("seek") || !playing)
+		$("seek").value = Math.round(scale.x(simulation.now));
 	$("seek").setAttribute("aria-valuetext", durationText(simulation.now));
 }
 
@@ -464,11 +829,8 @@ function placeText(where)
 		return `in the queue, position ${where.position}`;
 	if (where.place === "order")
 		return `position ${where.position}`;
-	const rounds = where.rounds === 1n ? "round" : "rounds";
-
-	return `level ${where.level} (slots of ${durationText(where.span_ns)}), ` +
-	       `slot ${where.slot}, position ${where.position}` +
-	       (where.rounds ? `, ${where.rounds} ${rounds} left` : "");
+	return `level ${where.level}, slot ${where.slot}` +
+	       (where.rounds ? `, rounds left: ${where.rounds}` : "");
 }
 
 function lateText(e)
@@ -488,8 +850,7 @@ function eventText(e)
 	case "woken":
 		return `${at}woken`;
 	case "placed":
-		return `${at}timer ${e.id} is due ${durationText(e.deadline_ns)}, ` +
-		       placeText(e.where);
+		return `${at}timer ${e.id} is due ${durationText(e.deadline_ns)}, ${placeText(e.where)}`;
 	case "moved":
 		return `${at}timer ${e.id} moved from level ${e.from_level}, ` +
 		       `slot ${e.from_slot} to ${placeText(e.where)}`;
@@ -510,21 +871,15 @@ function eventText(e)
 	}
 }
 
-function cells(row, name, texts)
-{
-	row.append(...texts.map(text => make(name, text)));
-	return row;
-}
-
 function fill(table, rows)
 {
-	table.textContent = "";
-	for (const [first, ...rest] of rows) {
-		const row = cells(document.createElement("tr"), "th", [first]);
+	table.replaceChildren(...rows.map(([first, ...rest]) => {
+		const row = make("tr", "");
 
-		row.firstChild.scope = "row";
-		table.append(cells(row, "td", rest));
-	}
+		row.append(Object.assign(make("th", first), { scope: "row" }),
+			   ...rest.map(text => make("td", text)));
+		return row;
+	}));
 }
 
 function numberRows(numbers)
@@ -552,35 +907,49 @@ function speak(text)
 	$("live").textContent = text;
 }
 
-function render()
+function render(time = performance.now())
 {
 	if (!simulation)
 		return;
-	const numbers = simulation.numbers(), timers = simulation.timers();
+	const state = views.map(({ simulation: s }) => s && `${s.done} ${s.events.length}`) + !playing;
 	const next = simulation.next();
-	const newest = simulation.events.slice(-14).reverse();
-	const over = simulation.done === simulation.ops.length && !timers.length;
 
-	$("about").textContent = systems.find(s => s.name === simulation.name).about;
 	$("now").textContent = durationText(simulation.now);
 	$("next").textContent = next === NEVER ? "no wake-up is wanted" :
 				`next wake-up: ${durationText(next)}`;
+	for (const view of views)
+		view.draw(time);
+	if (state !== told)
+		renderTexts();
+	told = state;
+	drawNow();
+	if (simulation.error)
+		show(simulation.error);
+}
+
+/* What changes with events only. */
+function renderTexts()
+{
+	const numbers = simulation.numbers(), timers = simulation.timers();
+	const newest = simulation.events.slice(-12).reverse();
+	const over = simulation.done === simulation.ops.length && !timers.length;
+
+	scale = drawTimeline();
+	for (const view of views) {
+		view.part(".about").textContent = view.simulation ?
+			systems.find(s => s.name === view.simulation.name).about : "";
+		view.showLine();
+	}
 	$("note").textContent = simulation.note();
-	drawPicture(numbers, timers);
-	drawTimeline(timers);
 	fill($("timers"), timers.slice(0, 50).map(t => [t.id, durationText(t.deadline_ns),
 							placeText(t.where), t.where.moves]));
 	fill($("numbers"), numberRows(numbers));
-	$("events").textContent = "";
+	$("events").replaceChildren(...newest.map(e => make("li", eventText(e))));
 	$("events").setAttribute("start", simulation.events.length);
-	for (const e of newest)
-		$("events").append(make("li", eventText(e)));
-	if (simulation.error)
-		show(simulation.error);
 	speak((newest.length ? eventText(newest[0]) : "Nothing has happened yet") +
 	      `; ${timers.length} armed` + (over ? "; the script is over" : ""));
 	$("link").href = fragment();
-	if (!playing)
+	if (!playing && !demonstrates)
 		history.replaceState(null, "", fragment());
 }
 
@@ -588,31 +957,26 @@ function render()
 
 function again()
 {
-	const { done, now } = simulation || { done: 0, now: 0n };
+	const { done, now } = simulation || { done: 0, now: 0n }, goes = playing;
 
 	goTo(done, now);
+	if (goes)
+		play();
 }
 
 function listen()
 {
-	const toggle = () => playing ? (pause(), render()) : play(false);
+	const toggle = () => playing ? (pause(), render()) : play();
 	const keys = { " ": toggle, ArrowRight: step, ArrowLeft: back, Home: () => goTo(0, 0n),
-		       End: () => play(true) };
+		       End: () => goTo(simulation.ops.length, 0n) };
 
 	for (const name of ["as", "beside"])
 		$(name).addEventListener("change", again);
 	for (const name of ["tick", "slots", "levels", "start", "script"])
 		$(name).addEventListener("change", () => goTo(0, 0n));
-	$("first").addEventListener("click", keys.Home);
-	$("back").addEventListener("click", back);
-	$("play").addEventListener("click", toggle);
-	$("step").addEventListener("click", step);
-	$("last").addEventListener("click", keys.End);
-	$("seek").addEventListener("change", () => {
-		const start = shapeOf().start, end = timeEnd(simulation.timers());
-
-		goToTime(start + (end - start) * BigInt($("seek").value) / 1000n);
-	});
+	for (const [i, name] of ["play", "step", "back", "first", "last"].entries())
+		$(name).addEventListener("click", Object.values(keys)[i]);
+	$("seek").addEventListener("change", () => goToTime(scale.time(Number($("seek").value))));
 	$("hand").addEventListener("submit", event => {
 		event.preventDefault();
 		byHand("arm");
@@ -626,10 +990,13 @@ function listen()
 		goTo(0, 0n);
 	});
 	addEventListener("hashchange", followLink);
+	for (const kind of ["pointerdown", "keydown", "change"])
+		addEventListener(kind, () => { demonstrates = false; }, true);
 	/* Not where a key means something already. */
 	addEventListener("keydown", event => {
 		if (!keys[event.key] ||
-		    event.target.closest("input, select, textarea, button, a") || event.ctrlKey || event.altKey || event.metaKey)
+		    event.target.closest("input, select, textarea, button, a, summary") ||
+		    event.ctrlKey || event.altKey || event.metaKey)
 			return;
 		event.preventDefault();
 		keys[event.key]();
@@ -640,17 +1007,22 @@ async function main()
 {
 	const bytes = Uint8Array.from(atob($("wasm").textContent), c => c.charCodeAt(0));
 
+	sources = JSON.parse($("sources").textContent);
 	compiled = await WebAssembly.compile(bytes);
 	systems = systemsOf(compiled);
+	views = [new View(0), new View(1)];
 	for (const { name, about } of systems)
-		for (const list of ["as", "beside"])
-			$(list).append(Object.assign(new Option(name), { title: about }));
+		for (const { list } of views)
+			list.append(Object.assign(new Option(name), { title: about }));
 	for (const name of Object.keys(EXAMPLES))
 		$("examples").append(new Option(name));
 	listen();
 	if (!followLink()) {
+		$("as").value = "hierarchical";
+		$("beside").value = "twheel";
 		$("script").value = EXAMPLES["timers come down"];
-		goTo(0, 0n);
+		demonstrates = true;
+		demonstrate();
 	}
 	document.documentElement.dataset.ready = "1";
 }

@@ -2,18 +2,19 @@
 /*
  * The model of twheel sim for the page: what tools/sim/sim.h offers, for JavaScript.
  *
- * It is compiled to WebAssembly, without a library of C.  An instance keeps one simulation: to
- * begin anew, the page makes an instance anew, so no memory is ever freed.
+ * It is compiled to WebAssembly.  An instance keeps one simulation: to begin anew, the page makes
+ * an instance anew.
  */
-#include <string.h>
-
 #include "sim.h"
 
 /* A function for the page to call; and one that the page has. */
 #define EXPORT(name)	__attribute__((export_name(#name)))
 #define IMPORT(name)	__attribute__((import_module("page"), import_name(#name)))
 
-/* What has happened; as in struct sim_event and struct sim_where. */
+/* A system is woken: that may be millions of times, so nothing is passed on. */
+IMPORT(woken)
+void page_woken(void);
+/* What else has happened; as in struct sim_event and struct sim_where. */
 IMPORT(event)
 void page_event(enum sim_what what, uint64_t now, uint32_t id, uint64_t deadline,
 		uint64_t overruns, uint32_t from_level, uint32_t from_slot, enum sim_place place,
@@ -32,53 +33,6 @@ void page_number(const char *name, uint64_t value);
 
 static struct sim *s;
 
-/* Memory */
-
-#define WASM_PAGE	65536UL
-
-void *memset(void *to, int byte, size_t size)
-{
-	char *p = to;
-
-	while (size--)
-		*p++ = byte;
-	return to;
-}
-
-void *memcpy(void *to, const void *from, size_t size)
-{
-	const char *in = from;
-	char *out = to;
-
-	while (size--)
-		*out++ = *in++;
-	return to;
-}
-
-/* Behind the program's own; what was never used is zero. */
-void *sim_alloc(size_t size, size_t align)
-{
-	static size_t end;
-	size_t there = __builtin_wasm_memory_size(0) * WASM_PAGE;
-	size_t begin = ((end ? end : there) + align - 1) & ~(align - 1);
-
-	if (size > SIZE_MAX - begin - WASM_PAGE)
-		return NULL;
-	if (begin + size > there) {
-		size_t pages = (begin + size - there + WASM_PAGE - 1) / WASM_PAGE;
-
-		if (__builtin_wasm_memory_grow(0, pages) == SIZE_MAX)
-			return NULL;
-	}
-	end = begin + size;
-	return (void *)begin;
-}
-
-void sim_free(void *memory)
-{
-	(void)memory;
-}
-
 /* Calls */
 
 static void tell(void *data, const struct sim_event *e)
@@ -86,6 +40,10 @@ static void tell(void *data, const struct sim_event *e)
 	const struct sim_where *w = &e->where;
 
 	(void)data;
+	if (e->what == SIM_WOKEN) {
+		page_woken();
+		return;
+	}
 	page_event(e->what, e->now, e->id, e->deadline, e->overruns, e->from_level, e->from_slot,
 		   w->place, w->level, w->slot, w->position, w->rounds, w->span, w->from,
 		   w->moves);

@@ -17,6 +17,14 @@
 #define alloc_pages_exact(size, gfp)	sim_alloc(size, PAGE_SIZE)
 #define free_pages_exact(p, size)	sim_free(p)
 
+#define TWHEEL_PART			static
+/* The page in the browser notes which lines of the wheel run. */
+#ifdef SIM_WHEEL_LINES
+#include "../../filing.h"
+#include "../../trace.h"
+#include SIM_WHEEL_LINES
+#endif
+
 #include "../../unit.c"
 #include "../../tests/owner.h"
 
