@@ -162,16 +162,16 @@ fuzz:
 	@vm/deps fuzz
 	@$(MAKE) --no-print-directory -C tests fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
 
-# The exercises of docs/course, with the twheel of this tree.
+# The exercises of docs/course, with the simulator of this tree.
 ANSWERS ?= docs/course/answers.txt
 course grade: export PATH := $(CURDIR)/tools/build:$(PATH)
 
 course:
-	@$(MAKE) -s -C tools build/twheel
+	@$(MAKE) -s -C tools build/twheel-sim
 	@docs/course/course show $(CHAPTER)
 
 grade:
-	@$(MAKE) -s -C tools build/twheel
+	@$(MAKE) -s -C tools build/twheel-sim
 	@docs/course/course grade "$(ANSWERS)" $(CHAPTER)
 
 play:

@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "duration.h"
+#include "json.h"
 #include "options.h"
 #include "output.h"
 #include "verbs.h"

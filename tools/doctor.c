@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "doctor/doctor.h"
+#include "json.h"
 #include "options.h"
 #include "output.h"
 #include "verbs.h"

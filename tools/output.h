@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What people and programs read: errors, colours, numbers, JSON. */
+/* What people and programs read: errors, colours, numbers. */
 #ifndef TWHEEL_OUTPUT_H
 #define TWHEEL_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#include <json-c/json.h>
 
 #define EXIT_RUNTIME	1
 #define EXIT_USAGE	2
@@ -46,14 +44,5 @@ char *number(char *buf, uint64_t value);
 char *bytes(char *buf, uint64_t value);
 /* a / b with two decimals, "-" if b is 0 */
 char *ratio(char *buf, uint64_t a, uint64_t b);
-
-/* An empty object. */
-struct json_object *json_new(void);
-/* Numbers in JSON are exact, in the units of their names. */
-void json_number(struct json_object *object, const char *key, uint64_t value);
-void json_text(struct json_object *object, const char *key, const char *value);
-/* Print @object as one line of JSON and free it; json_line() writes it at once. */
-void json_line(struct json_object *object);
-void json_print(struct json_object *object);
 
 #endif

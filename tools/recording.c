@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "duration.h"
+#include "json.h"
 #include "output.h"
 #include "recording.h"
 

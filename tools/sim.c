@@ -75,7 +75,7 @@ static const struct sim_system *parse_system(const char *name)
 	const struct sim_system *system = sim_system_named(name);
 
 	if (!system)
-		usage_error("--as %s: no such system: twheel sim --help lists them", name);
+		usage_error("--as %s: no such system: --help lists them", name);
 	return system;
 }
 
@@ -401,7 +401,7 @@ void job_about(FILE *file)
 			sim_system_about(*system));
 }
 
-static void write_help(char *text, size_t size)
+static void write_help(char *text, size_t size, const char *program)
 {
 	FILE *file = fmemopen(text, size, "w");
 
@@ -422,8 +422,9 @@ static void write_help(char *text, size_t size)
 	      "  where ID               level, slot, position, moves so far\n"
 	      "  stop                   end, and print which timers are left\n"
 	      "\n"
-	      "Example: where Kafka's wheels keep a timer of 450 ms, and how it comes down\n"
-	      "  printf 'arm 1 450ms\\nrun\\n' | twheel sim --as hierarchical --trace", file);
+	      "Example: where Kafka's wheels keep a timer of 450 ms, and how it comes down\n",
+	      file);
+	fprintf(file, "  printf 'arm 1 450ms\\nrun\\n' | %s --as hierarchical --trace", program);
 	fclose(file);
 }
 
@@ -441,7 +442,7 @@ int verb_sim(int argc, char **argv)
 	const struct sim_system *system;
 	struct sim *s;
 
-	write_help(help, sizeof(help));
+	write_help(help, sizeof(help), argv[0]);
 	job_init(job);
 	options_parse(&argp, argc, argv, 0, &options);
 	job_check(job);

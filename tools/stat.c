@@ -8,6 +8,7 @@
 #include "device.h"
 #include "duration.h"
 #include "info.h"
+#include "json.h"
 #include "lateness.h"
 #include "options.h"
 #include "output.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "json.h"
 #include "output.h"
 #include "stats.h"
 

@@ -2,6 +2,7 @@
 /* How list and get show a timer. */
 #include <stdio.h>
 
+#include "json.h"
 #include "output.h"
 #include "timer.h"
 

@@ -16,6 +16,7 @@
 #include "device.h"
 #include "duration.h"
 #include "info.h"
+#include "json.h"
 #include "options.h"
 #include "output.h"
 #include "stats.h"

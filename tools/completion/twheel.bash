@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What can be typed behind twheel and twheel-demo: what their --help names.
+# What can be typed behind twheel, twheel-demo and twheel-sim: what their --help names.
 
 _twheel()
 {
@@ -28,7 +28,7 @@ _twheel()
 		;;
 	esac
 	$split && return
-	if [[ ${1##*/} != twheel-demo && $cword -gt 1 ]]; then
+	if [[ ${1##*/} == twheel && $cword -gt 1 ]]; then
 		verb=${words[1]}
 	fi
 	if [[ $cur == -* ]]; then
@@ -36,10 +36,10 @@ _twheel()
 		mapfile -t COMPREPLY < <(compgen -W "$("$1" $verb --help | grep '^ ' |
 			_parse_help -)" -- "$cur")
 		[[ ${COMPREPLY-} != *= ]] || compopt -o nospace
-	elif [[ ${1##*/} != twheel-demo && $cword -eq 1 ]]; then
+	elif [[ ${1##*/} == twheel && $cword -eq 1 ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$("$1" --help |
 			sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')" -- "$cur")
-	elif [[ $verb =~ ^(sim|plot|top)$ ]]; then
+	elif [[ $verb =~ ^(sim|plot|top)$ || ${1##*/} == twheel-sim ]]; then
 		_filedir
 	fi
-} && complete -F _twheel twheel twheel-demo
+} && complete -F _twheel twheel twheel-demo twheel-sim

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What can be typed behind twheel and twheel-demo: what their --help names.
+# What can be typed behind twheel, twheel-demo and twheel-sim: what their --help names.
 
 function __twheel_verbs
     twheel --help | string replace -rf '^  ([a-z]+) [A-Z. ]* *(.*)' '$1\t$2'
@@ -10,7 +10,7 @@ end
 function __twheel_options
     set -l command (commandline -opc)
     set -l option '^ +(?:-., )?(--[a-z-]+=?)(?:[A-Z]\S*)? *(.*)'
-    if test (count $command) -gt 1 -a $command[1] != twheel-demo
+    if test (count $command) -gt 1 -a $command[1] = twheel
         $command[1..2] --help
     else
         $command[1] --help
@@ -28,3 +28,4 @@ complete -c twheel -f
 complete -c twheel -n __fish_use_subcommand -a '(__twheel_verbs)'
 complete -c twheel -n __twheel_wants_option -a '(__twheel_options)'
 complete -c twheel-demo -n __twheel_wants_option -a '(__twheel_options)'
+complete -c twheel-sim -n __twheel_wants_option -a '(__twheel_options)'

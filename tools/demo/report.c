@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "duration.h"
+#include "json.h"
 #include "output.h"
 #include "report.h"
 #include "stats.h"

@@ -33,22 +33,37 @@ static char *place_text(char *buf, const struct sim_where *where)
 	return buf;
 }
 
-static struct json_object *place_json(const struct sim_where *where)
+/* JSON by printf(), because twheel-sim is built without json-c.  No text needs escapes. */
+static void json_begin(const char *what)
+{
+	printf("{\"what\":\"%s\"", what);
+}
+
+static void json_text(const char *key, const char *text)
+{
+	printf(",\"%s\":\"%s\"", key, text);
+}
+
+static void json_number(const char *key, uint64_t value)
+{
+	printf(",\"%s\":%llu", key, (unsigned long long)value);
+}
+
+static void json_where(const struct sim_where *where)
 {
 	static const char * const places[] = {
 		[SIM_IN_SLOT] = "slot", [SIM_IN_QUEUE] = "queue", [SIM_IN_ORDER] = "order",
 	};
-	struct json_object *object = json_object_new_object();
 
-	json_text(object, "place", places[where->place]);
-	json_number(object, "level", where->level);
-	json_number(object, "slot", where->slot);
-	json_number(object, "position", where->position);
-	json_number(object, "rounds", where->rounds);
-	json_number(object, "span_ns", where->span);
-	json_number(object, "from_ns", where->from);
-	json_number(object, "moves", where->moves);
-	return object;
+	printf(",\"where\":{\"place\":\"%s\"", places[where->place]);
+	json_number("level", where->level);
+	json_number("slot", where->slot);
+	json_number("position", where->position);
+	json_number("rounds", where->rounds);
+	json_number("span_ns", where->span);
+	json_number("from_ns", where->from);
+	json_number("moves", where->moves);
+	putchar('}');
 }
 
 static void print_timer(uint64_t now, const char *what, uint32_t id)
@@ -177,25 +192,24 @@ static void event_json(const struct sim_event *event)
 		[SIM_EXPIRED] = "expired", [SIM_CANCELLED] = "cancelled",
 		[SIM_SIGNALLED] = "signalled", [SIM_SLEEPS] = "sleeps",
 	};
-	struct json_object *line = json_new();
 
-	json_text(line, "what", names[event->what]);
-	json_number(line, "time_ns", event->now);
+	json_begin(names[event->what]);
+	json_number("time_ns", event->now);
 	if (event->what == SIM_SLEEPS) {
-		json_number(line, "until_ns", event->deadline);
+		json_number("until_ns", event->deadline);
 	} else if (event->what != SIM_WOKEN && event->what != SIM_SIGNALLED) {
-		json_number(line, "id", event->id);
-		json_number(line, "deadline_ns", event->deadline);
+		json_number("id", event->id);
+		json_number("deadline_ns", event->deadline);
 	}
 	if (event->what == SIM_EXPIRED)
-		json_number(line, "overruns", event->overruns);
+		json_number("overruns", event->overruns);
 	if (event->what == SIM_MOVED) {
-		json_number(line, "from_level", event->from_level);
-		json_number(line, "from_slot", event->from_slot);
+		json_number("from_level", event->from_level);
+		json_number("from_slot", event->from_slot);
 	}
 	if (event->what == SIM_PLACED || event->what == SIM_MOVED)
-		json_object_object_add(line, "where", place_json(&event->where));
-	json_print(line);
+		json_where(&event->where);
+	puts("}");
 }
 
 void show_event(void *data, const struct sim_event *event)
@@ -213,21 +227,19 @@ void show_event(void *data, const struct sim_event *event)
 }
 
 /* An operation that was not carried out. */
-static struct json_object *not_done(struct sim *s, const struct op *op, const char *what)
+static void json_not_done(struct sim *s, const struct op *op, const char *what)
 {
-	struct json_object *line = json_new();
-
-	json_text(line, "what", what);
-	json_number(line, "time_ns", sim_now(s));
-	json_number(line, "id", op->id);
-	json_text(line, "operation", op_name(op->kind));
-	return line;
+	json_begin(what);
+	json_number("time_ns", sim_now(s));
+	json_number("id", op->id);
+	json_text("operation", op_name(op->kind));
 }
 
 void show_missed(struct show *show, struct sim *s, const struct op *op)
 {
 	if (show->json) {
-		json_print(not_done(s, op, "missed"));
+		json_not_done(s, op, "missed");
+		puts("}");
 		return;
 	}
 	print_timer(sim_now(s), op_name(op->kind), op->id);
@@ -245,22 +257,20 @@ void show_refused(struct show *show, struct sim *s, const struct op *op, enum si
 		[SIM_TOO_SHORT] = { "short", "a delay or a period is below one tick" },
 		[SIM_FULL] = { "full", "the limit of pending timers is reached" },
 	};
-	struct json_object *line;
 
 	if (!show->json) {
 		print_timer(sim_now(s), op_name(op->kind), op->id);
 		printf("refused: %s\n", whys[why].text);
 		return;
 	}
-	line = not_done(s, op, "refused");
-	json_text(line, "why", whys[why].name);
-	json_print(line);
+	json_not_done(s, op, "refused");
+	json_text("why", whys[why].name);
+	puts("}");
 }
 
 static void show_timer(struct show *show, struct sim *s, const char *what, uint32_t id)
 {
 	char place[PLACE_LEN], due[DURATION_LEN];
-	struct json_object *line;
 	struct sim_where where;
 	uint64_t deadline;
 
@@ -271,13 +281,12 @@ static void show_timer(struct show *show, struct sim *s, const char *what, uint3
 		       place_text(place, &where), where.moves, where.moves == 1 ? "" : "s");
 		return;
 	}
-	line = json_new();
-	json_text(line, "what", what);
-	json_number(line, "time_ns", sim_now(s));
-	json_number(line, "id", id);
-	json_number(line, "deadline_ns", deadline);
-	json_object_object_add(line, "where", place_json(&where));
-	json_print(line);
+	json_begin(what);
+	json_number("time_ns", sim_now(s));
+	json_number("id", id);
+	json_number("deadline_ns", deadline);
+	json_where(&where);
+	puts("}");
 }
 
 void show_where(struct show *show, struct sim *s, uint32_t id)
@@ -304,34 +313,33 @@ static void counters_json(const struct sim_system *system, struct sim *s)
 {
 	const struct sim_counters *c = sim_counters(s);
 	const struct sim_shape *shape = sim_shape(s);
-	struct json_object *line = json_new();
 
-	json_text(line, "what", "counters");
-	json_text(line, "system", sim_system_name(system));
-	json_number(line, "tick_ns", shape->tick);
-	json_number(line, "slots", shape->slots);
-	json_number(line, "levels", shape->levels);
-	json_number(line, "time_ns", sim_now(s));
-	json_number(line, "inserts", c->inserts);
-	json_number(line, "extends", c->extends);
-	json_number(line, "cancels", c->cancels);
-	json_number(line, "refused", c->refused);
-	json_number(line, "moves", c->moves);
-	json_number(line, "passed", c->passed);
-	json_number(line, "wakeups", c->wakeups);
-	json_number(line, "empty", c->empty);
-	json_number(line, "signals", c->signals);
-	json_number(line, "expired", c->expired);
-	json_number(line, "early", c->early);
-	json_number(line, "early_max_ns", c->early_max);
-	json_number(line, "armed", c->armed);
-	json_number(line, "armed_max", c->armed_max);
-	json_number(line, "late_max_ns", c->late_max);
-	json_number(line, "late_mean_ns", late_mean(c));
-	json_number(line, "timer_bytes", c->timer_bytes);
-	json_number(line, "memory_max", c->memory_max);
-	json_text(line, "note", sim_note(s));
-	json_print(line);
+	json_begin("counters");
+	json_text("system", sim_system_name(system));
+	json_number("tick_ns", shape->tick);
+	json_number("slots", shape->slots);
+	json_number("levels", shape->levels);
+	json_number("time_ns", sim_now(s));
+	json_number("inserts", c->inserts);
+	json_number("extends", c->extends);
+	json_number("cancels", c->cancels);
+	json_number("refused", c->refused);
+	json_number("moves", c->moves);
+	json_number("passed", c->passed);
+	json_number("wakeups", c->wakeups);
+	json_number("empty", c->empty);
+	json_number("signals", c->signals);
+	json_number("expired", c->expired);
+	json_number("early", c->early);
+	json_number("early_max_ns", c->early_max);
+	json_number("armed", c->armed);
+	json_number("armed_max", c->armed_max);
+	json_number("late_max_ns", c->late_max);
+	json_number("late_mean_ns", late_mean(c));
+	json_number("timer_bytes", c->timer_bytes);
+	json_number("memory_max", c->memory_max);
+	json_text("note", sim_note(s));
+	puts("}");
 }
 
 static void row(const char *what, uint64_t value, const char *note)

@@ -19,6 +19,7 @@ def command(name):
 
 
 twheel = command("twheel")
+twheel_sim = command("twheel-sim")
 demo = command("twheel-demo")
 fake_twheel = command("fake-twheel")
 fake_demo = command("fake-demo")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What bash, zsh and fish offer behind twheel and twheel-demo, once they are installed: exactly the
-verbs and the long options that their --help names."""
+"""What bash, zsh and fish offer behind twheel, twheel-demo and twheel-sim, once they are installed:
+exactly the verbs and the long options that their --help names."""
 import pathlib
 import re
 import shutil
@@ -111,7 +111,7 @@ def test_offers_the_verbs(offered, shell):
     assert offered(shell, "twheel ") == set(verbs()) != set()
 
 
-@cases("command", "twheel", *(f"twheel {verb}" for verb in verbs()), "twheel-demo")
+@cases("command", "twheel", *(f"twheel {verb}" for verb in verbs()), "twheel-demo", "twheel-sim")
 def test_offers_the_options_of(offered, shell, command):
     """Behind --."""
     assert offered(shell, command + " --") == set(options_of(*command.split())) != set()

@@ -4,7 +4,7 @@ that is wrong."""
 import re
 
 import pytest
-from commands import TOOLS, cases
+from commands import TOOLS, cases, program, run
 
 BOTH = "arm 1 350ms;arm 2 450ms;where 1;where 2;run"
 NOTE = "^note: twheel .*blackboard, which --as hierarchical shows$"
@@ -289,7 +289,7 @@ def test_refuses_script(sim, script, options, text):
 
 @cases(
     "options, status, text",
-    ("--as kafka", 2, "--as kafka: no such system: twheel sim --help lists them"),
+    ("--as kafka", 2, "--as kafka: no such system: --help lists them"),
     ("--tick 2s", 2, "--tick 2s: give 1ns to 1s"),
     ("--pending 0", 2, "--pending 0: "),
     ("--round half", 2, "--round half: give up or down"),
@@ -304,6 +304,22 @@ def test_refuses_options(sim, tmp_path, monkeypatch, options, status, text):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "script").write_text("\n", encoding="ascii")
     sim("", options).refused(status, re.escape(text))
+
+
+@cases("options", "--trace", "--as hierarchical --trace --json", "--compare", "--as kafka", "other")
+def test_twheel_sim_by_itself_is_the_same(sim, twheel_sim, options):
+    """But for its name in messages."""
+    script = BOTH.replace(";", "\n") + "\n"
+    alone, verb = twheel_sim(*options.split(), stdin=script), sim(BOTH, options)
+    assert (alone.status, alone.out) == (verb.status, verb.out)
+    assert alone.err == verb.err.replace("twheel sim:", "twheel-sim:")
+
+
+def test_twheel_sim_by_itself_needs_no_library_but_c():
+    """So that the course needs a compiler, make and perl only."""
+    libraries = run("ldd", program("twheel-sim")).good().lines
+    known = r"\b(libc|ld-linux\S*|linux-vdso)\."
+    assert all(re.search(known, line) for line in libraries)
 
 
 def test_the_model_includes_nothing_but_itself_and_the_wheel():
