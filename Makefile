@@ -75,6 +75,8 @@ help:
 	@echo '  make trust-update writes the last green run of each lane into docs/trust.md'
 	@echo '  make course CHAPTER=3, make grade ANSWERS=FILE'
 	@echo '                    an exercise of docs/course: what happens? And marks the answers'
+	@echo '  make task CHAPTER=3 FILE=mine.sim'
+	@echo '                    checks your work on the task of a chapter'
 	@echo '  make play         the wheel in a browser: a page, build/play/index.html'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
@@ -164,7 +166,7 @@ fuzz:
 
 # The exercises of docs/course, with the simulator of this tree.
 ANSWERS ?= docs/course/answers.txt
-course grade: export PATH := $(CURDIR)/tools/build:$(PATH)
+course grade task: export PATH := $(CURDIR)/tools/build:$(PATH)
 
 course:
 	@$(MAKE) -s -C tools build/twheel-sim
@@ -173,6 +175,10 @@ course:
 grade:
 	@$(MAKE) -s -C tools build/twheel-sim
 	@docs/course/course grade "$(ANSWERS)" $(CHAPTER)
+
+task:
+	@$(MAKE) -s -C tools build/twheel-sim
+	@docs/course/course task "$(CHAPTER)" "$(FILE)"
 
 play:
 	@vm/deps play
@@ -225,6 +231,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade play demo check \
+	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade task play demo check \
 	example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean
