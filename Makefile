@@ -77,6 +77,7 @@ help:
 	@echo '                    an exercise of docs/course: what happens? And marks the answers'
 	@echo '  make task CHAPTER=3 FILE=mine.sim'
 	@echo '                    checks your work on the task of a chapter'
+	@echo '  make slides       slides of its chapters, into build/slides'
 	@echo '  make play         the wheel in a browser: a page, build/play/index.html'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
@@ -180,6 +181,16 @@ task:
 	@$(MAKE) -s -C tools build/twheel-sim
 	@docs/course/course task "$(CHAPTER)" "$(FILE)"
 
+SLIDES ?= build/slides
+
+slides:
+	@vm/deps slides
+	@mkdir -p $(SLIDES)
+	@cd docs/course && for page in [0-9]*-*.md; do \
+		pandoc -t dzslides -s --self-contained --no-highlight --lua-filter slides.lua \
+			-c slides.css -o $(abspath $(SLIDES))/$${page%%-*}.html $$page || exit; \
+	done
+
 play:
 	@vm/deps play
 	@$(MAKE) -s -C docs/play
@@ -231,6 +242,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade task play demo check \
-	example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
+	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade task slides \
+	play demo check example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
 	distclean

@@ -33,7 +33,9 @@ local function add(block)
 		end
 	elseif block.t == "RawBlock" or name == "Sources" then
 		return
-	elseif block.t == "BulletList" and name == "Predict" then
+	elseif block.t == "BulletList" and name ~= "Predict" then
+		slide(section, block)
+	elseif block.t == "BulletList" then
 		for _, item in ipairs(block.content) do
 			slide(section, pandoc.Para(item[1].content))
 		end
