@@ -565,7 +565,8 @@ class View {
 			const cells = Array.from({ length: size + 1 }, (_, i) => `M ${
 				rings.point(level, i / size, -width / 2)} L ${
 				rings.point(level, i / size, width / 2)}`);
-			const hand = (Number(s.now / span % BigInt(size)) + .5) / size;
+			const turn = span / numbers.tick * BigInt(size), tick = s.calls.hand() % turn;
+			const hand = (Number(tick / (span / numbers.tick)) + .5) / size;
 
 			draw(svg, "path", { class: "ring", d: rings.arc(level, 0, size),
 					    "stroke-width": width });
