@@ -634,7 +634,10 @@ class View {
 	showLine()
 	{
 		const { events, name } = this.simulation || { events: [] };
-		const e = events.findLast(e => e.line);
+		const last = events.findLast(e => e.line);
+		/* A cascade is more to see than what follows at the same time. */
+		const e = events.findLast(e => e.line && e.what === "moved" &&
+					  e.time_ns === last.time_ns) || last;
 
 		if (!e || e === this.ran)
 			return;
@@ -897,17 +900,6 @@ function numberRows(numbers)
 		["lateness, the mean", ...both.map(([, n]) => durationText(mean(n)))]];
 }
 
-/* While time goes on by itself, a text once in a while is enough to be read out. */
-let spoken = 0;
-
-function speak(text)
-{
-	if (playing && performance.now() - spoken < 2000)
-		return;
-	spoken = performance.now();
-	$("live").textContent = text;
-}
-
 function render(time = performance.now())
 {
 	if (!simulation)
@@ -947,8 +939,10 @@ function renderTexts()
 	fill($("numbers"), numberRows(numbers));
 	$("events").replaceChildren(...newest.map(e => make("li", eventText(e))));
 	$("events").setAttribute("start", simulation.events.length);
-	speak((newest.length ? eventText(newest[0]) : "Nothing has happened yet") +
-	      `; ${timers.length} armed` + (over ? "; the script is over" : ""));
+	/* Too much to be read out while time goes on by itself. */
+	$("live").setAttribute("aria-live", playing ? "off" : "polite");
+	$("live").textContent = (newest.length ? eventText(newest[0]) : "Nothing has happened yet") +
+				`; ${timers.length} armed` + (over ? "; the script is over" : "");
 	$("link").href = fragment();
 	if (!playing && !demonstrates)
 		history.replaceState(null, "", fragment());
