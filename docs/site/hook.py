@@ -76,7 +76,7 @@ class Text(File):
 
     def copy_file(self, dirty=False):
         text = self.links() if self.tree else html.escape(
-            pathlib.Path(self.abs_src_path).read_text("utf-8"))
+            pathlib.Path(self.abs_src_path).read_text("utf-8", "replace"))
         path = pathlib.Path(self.abs_dest_path)
         path.parent.mkdir(parents=True, exist_ok=True)
         home = posixpath.relpath("index.html", posixpath.dirname(self.url))
@@ -91,6 +91,9 @@ def on_files(files, config):
 
     tree = {}
     for path in output("bash", "-c", ". vm/lib && tree_files").splitlines():
+        # Where git can't tell, what was built is among them.
+        if "build" in pathlib.PurePath(path).parent.parts:
+            continue
         add(File if path.endswith((".md", ".svg", "/site.css")) else Text, path)
         for folder in map(str, pathlib.PurePath(path).parents[:-1]):
             if folder not in tree:
