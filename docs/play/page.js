@@ -667,13 +667,14 @@ class View {
 function readOn(name)
 {
 	const docs = document.documentElement.dataset.docs, chapter = CHAPTERS[name];
-	const link = (text, page) => Object.assign(make("a", text), { href: `${docs}/${page}` });
+	const link = (text, page, heading = "") =>
+		Object.assign(make("a", text), { href: docs.replace("%", page) + heading });
 	const row = make("p", "Read on: ");
 
 	row.append(link(`chapter ${Number(chapter.slice(0, 2))} of the course`,
-			`course/${chapter}.md`), ", ",
-		   link("how this wheel turns", "wheel.md"), ", ",
-		   link("the words: slot, hand, cascade", "glossary.md#timing-wheels"));
+			`course/${chapter}`), ", ",
+		   link("how this wheel turns", "wheel"), ", ",
+		   link("the words: slot, hand, cascade", "glossary", "#timing-wheels"));
 	return row;
 }
 
