@@ -79,6 +79,8 @@ help:
 	@echo '                    checks your work on the task of a chapter'
 	@echo '  make slides       slides of its chapters, into build/slides'
 	@echo '  make play         the wheel in a browser: a page, build/play/index.html'
+	@echo '  make site         README, docs, the course, the man pages and that page as a site,'
+	@echo '                    build/site/index.html'
 	@echo '  make fuzz         looks for programs of operations that fail; SECONDS=60'
 	@echo '  make clean        removes what was built here'
 	@echo '  make distclean    also the cache: $(CACHE)'
@@ -196,6 +198,13 @@ play:
 	@$(MAKE) -s -C docs/play
 	@echo 'Open build/play/index.html in a browser.'
 
+site:
+	@vm/deps site play
+	@$(MAKE) -s -C docs/play site
+	@$(MAKE) -s -C man O=$(CURDIR)/build/man
+	@mkdocs build >build/site.log 2>&1 || { cat build/site.log; exit 1; }
+	@echo 'Open build/site/index.html in a browser.'
+
 #
 # In a guest.
 #
@@ -242,6 +251,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade task slides \
-	play demo check example torture bench bench-wheel bench-instructions bench-instructions-update shell static clean \
-	distclean
+	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade task \
+	slides play demo check site example torture bench bench-wheel bench-instructions \
+	bench-instructions-update shell static clean distclean

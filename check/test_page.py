@@ -21,7 +21,6 @@ sys.path.insert(0, str(TREE / "tools" / "tests"))
 # pylint: disable=wrong-import-position
 from commands import program, run, until  # noqa: E402
 By = pytest.importorskip("selenium.webdriver.common.by").By
-webdriver = pytest.importorskip("selenium.webdriver")
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 
 PAGE = pathlib.Path(os.environ.get("TWHEEL_PAGE", TREE / "build/play/index.html")).resolve()
@@ -168,20 +167,9 @@ class Page:
 
 
 @pytest.fixture(scope="module", name="page")
-def fixture_page():
-    """The page in a browser that shows no window."""
-    options = webdriver.ChromeOptions()
-    for word in ("--headless", "--disable-gpu", "--no-sandbox", "--allow-file-access-from-files"):
-        options.add_argument(word)
-    # What is in /usr/bin is a script: the driver would end that, and not the browser.
-    headless = pathlib.Path("/usr/lib/chromium/chromium-headless-shell")
-    if headless.exists():
-        options.binary_location = str(headless)
-    service = pytest.importorskip("selenium.webdriver.chrome.service").Service("/usr/bin/chromedriver")
-    driver = webdriver.Chrome(service=service, options=options)
-    driver.set_script_timeout(60)
-    yield Page(driver)
-    driver.quit()
+def fixture_page(driver):
+    """The page in a browser."""
+    return Page(driver)
 
 
 def sim(system, start, file):

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <twheel.h>
+
 #include "device.h"
 #include "duration.h"
 #include "json.h"
@@ -17,6 +19,10 @@
 
 struct arm {
 	bool json;
+	/* The wheel is in this process: with --fallback. */
+	struct twheel *own;
+	bool fallback;
+	int wheel;
 	bool setup;
 	int clock;
 	uint64_t tick;
@@ -34,7 +40,7 @@ struct arm {
 	struct twheel_op *ops;
 };
 
-enum { KEY_TIMES = 256, KEY_CLOCK, KEY_TICK, KEY_CAPACITY, KEY_JSON };
+enum { KEY_TIMES = 256, KEY_CLOCK, KEY_TICK, KEY_CAPACITY, KEY_FALLBACK, KEY_JSON };
 
 static const struct argp_option argp_options[] = {
 	{ "id", 'i', "N", 0, "id of the first timer, then N+1...; default: the kernel chooses", 0 },
@@ -45,6 +51,8 @@ static const struct argp_option argp_options[] = {
 	{ "clock", KEY_CLOCK, "NAME", 0, "monotonic (default), boottime or realtime", 0 },
 	{ "tick", KEY_TICK, "DURATION", 0, "resolution of the wheel (1ms)", 0 },
 	{ "capacity", KEY_CAPACITY, "N", 0, "number of ids of the wheel (65536)", 0 },
+	{ "fallback", KEY_FALLBACK, NULL, 0,
+	  "keep the timers in this process, as libtwheel does without a device", 0 },
 	{ "json", KEY_JSON, NULL, 0, "print JSON Lines", 0 },
 	{ 0 }
 };
@@ -56,7 +64,7 @@ static const char doc[] =
 	"A DURATION is written 250ms, 1h30m, 1.5s, 2d, 100us; 0 is due at once.  The timers "
 	"live as long as this command does: look at them with `twheel list --pid PID'.\n"
 	"\n"
-	"AFTER is the time from arming a timer until the kernel found it due; LATE, the time "
+	"AFTER is the time from arming a timer until it was found due; LATE, the time "
 	"from its deadline until this command had the event.\n"
 	"\n"
 	"Example: three events, the first after half a second\n"
@@ -111,6 +119,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		arm->capacity = option_number("--capacity", arg, 1, TWHEEL_MAX_CAPACITY);
 		arm->setup = true;
 		return 0;
+	case KEY_FALLBACK:
+		arm->fallback = true;
+		return 0;
 	case KEY_JSON:
 		arm->json = true;
 		return 0;
@@ -146,7 +157,22 @@ static void check_ids(const struct arm *arm)
 			    (unsigned long long)capacity - 1, (unsigned long long)need);
 }
 
-static int open_wheel(const struct arm *arm)
+static void open_own(struct arm *arm)
+{
+	struct twheel_options options = {
+		.size = sizeof(options),
+		.flags = TWHEEL_OPEN_FALLBACK | TWHEEL_OPEN_NO_WORDS | TWHEEL_OPEN_CLOCK,
+		.clock = arm->clock,
+		.tick = arm->tick,
+		.capacity = arm->capacity,
+	};
+	int err = twheel_open(&arm->own, &options);
+
+	if (err)
+		fail("set up the wheel: %s", wheel_explain(err));
+}
+
+static void open_wheel(struct arm *arm)
 {
 	struct twheel_setup setup = {
 		.flags = TWHEEL_SETUP_CLOCK,
@@ -154,14 +180,20 @@ static int open_wheel(const struct arm *arm)
 		.tick = arm->tick,
 		.capacity = arm->capacity,
 	};
-	int wheel = wheel_open(), err;
+	int err;
 
-	if (wheel < 0)
-		fail("%s", wheel_explain_open(wheel));
-	err = arm->setup ? wheel_setup(wheel, &setup) : 0;
+	if (arm->fallback) {
+		open_own(arm);
+		return;
+	}
+	arm->wheel = wheel_open();
+	if (arm->wheel == -ENODEV)
+		fail("%s, or see --fallback", wheel_explain_open(arm->wheel));
+	if (arm->wheel < 0)
+		fail("%s", wheel_explain_open(arm->wheel));
+	err = arm->setup ? wheel_setup(arm->wheel, &setup) : 0;
 	if (err)
 		fail("set up the wheel: %s", wheel_explain(err));
-	return wheel;
 }
 
 static void fill_ops(struct arm *arm)
@@ -204,14 +236,20 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void arm_all(struct arm *arm, int wheel)
+static void arm_all(struct arm *arm)
 {
 	char text[DURATION_LEN];
-	size_t done, i;
+	size_t done = arm->nr, i;
 	int err;
 
 	fill_ops(arm);
-	err = wheel_submit(wheel, arm->ops, arm->nr, &done);
+	if (arm->own)
+		err = twheel_submit_ops(arm->own, arm->ops, arm->nr);
+	else
+		err = wheel_submit(arm->wheel, arm->ops, arm->nr, &done);
+	/* The library tells how many have failed. */
+	if (err > 0)
+		err = 0;
 	for (i = 0; i < done && !err; i++)
 		err = arm->ops[i].result;
 	if (err)
@@ -265,7 +303,7 @@ static void print_event_json(const struct twheel_event *event, uint64_t read_at)
 }
 
 /* Returns how many of the timers have come to their end. */
-static size_t take_events(const struct arm *arm, int wheel)
+static size_t take_events(const struct arm *arm)
 {
 	struct twheel_event events[EVENTS];
 	const struct twheel_op *op;
@@ -275,7 +313,8 @@ static size_t take_events(const struct arm *arm, int wheel)
 	int nr, i;
 
 	do {
-		nr = wheel_read(wheel, events, EVENTS);
+		nr = arm->own ? twheel_wait(arm->own, events, EVENTS, -1) :
+				wheel_read(arm->wheel, events, EVENTS);
 	} while (nr == -EINTR);
 	if (nr < 0)
 		fail("read events: %s", wheel_explain(nr));
@@ -304,18 +343,20 @@ int verb_arm(int argc, char **argv)
 	};
 	struct arm arm = { .clock = CLOCK_MONOTONIC };
 	size_t left;
-	int wheel;
 
 	options_parse(&argp, argc, argv, 0, &arm);
 	check_ids(&arm);
-	wheel = open_wheel(&arm);
+	open_wheel(&arm);
 	arm.start = now(arm.clock);
-	arm_all(&arm, wheel);
+	arm_all(&arm);
 	if (!arm.json)
 		print_head(&arm);
 	for (left = arm.nr; left; )
-		left -= take_events(&arm, wheel);
-	close(wheel);
+		left -= take_events(&arm);
+	if (arm.own)
+		twheel_close(arm.own);
+	else
+		close(arm.wheel);
 	free(arm.ops);
 	return 0;
 }

@@ -28,9 +28,8 @@ struct sim_options {
 };
 
 enum {
+	/* Of a job; ends with KEY_SEED. */
 	KEY_AS = 256,
-	KEY_COMPARE,
-	KEY_TRACE,
 	KEY_TICK,
 	KEY_SLOTS,
 	KEY_LEVELS,
@@ -43,6 +42,8 @@ enum {
 	KEY_EXTENDED,
 	KEY_CANCELLED,
 	KEY_SEED,
+	KEY_COMPARE,
+	KEY_TRACE,
 	KEY_JSON,
 };
 
@@ -57,7 +58,7 @@ static const struct argp_option job_options[] = {
 	{ "round", KEY_ROUND, "HOW", 0, "hierarchical: deadlines to ticks, down or up (down)", 0 },
 	{ "load", KEY_LOAD, "N", 0, "no script, but N requests with timeouts in a minute", 0 },
 	{ "at-once", KEY_AT_ONCE, NULL, 0, "all requests come at the beginning", 0 },
-	{ "extended", KEY_EXTENDED, "PERCENT", 0, "requests pushed back after 500 ms (50)", 0 },
+	{ "extended", KEY_EXTENDED, "PERCENT", 0, "requests pushed back after 500 ms; with --at-once after 1 s (50)", 0 },
 	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "requests cancelled after 1 s (80)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "seed of the random timeouts (1)", 0 },
 	{ 0 }
@@ -83,6 +84,8 @@ static error_t parse_job(int key, char *arg, struct argp_state *state)
 {
 	struct job *job = state->input;
 
+	if (key >= KEY_AS && key <= KEY_SEED)
+		job->has_options = true;
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (job->file)
@@ -154,6 +157,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_COMPARE:
 		options->compare = true;
+		options->job.quiet = true;
 		return 0;
 	case KEY_TRACE:
 		options->job.show.trace = true;
@@ -370,8 +374,23 @@ void job_init(struct job *job)
 	};
 }
 
+/* With a table of all systems it is run, too. */
+static bool is_run(const struct job *job, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < job->systems; i++)
+		if (job->system[i] == sim_system_named(name))
+			return true;
+	return job->quiet;
+}
+
 void job_check(struct job *job)
 {
+	if (job->shape.pending && !is_run(job, "hashed"))
+		usage_error("--pending is for hashed: give --as hashed with it");
+	if (job->shape.round_up && !is_run(job, "hierarchical"))
+		usage_error("--round is for hierarchical: give --as hierarchical with it");
 	if (job->made_up && job->file)
 		usage_error("--load makes up the operations: give no script with it");
 	if (job->load.at_once && !job->made_up)
@@ -380,14 +399,6 @@ void job_check(struct job *job)
 		job->system[job->systems++] = sim_systems[0];
 	if (job->made_up && job->shape.capacity < job->load.timers)
 		job->shape.capacity = job->load.timers;
-}
-
-bool job_is_for_script(const struct job *job)
-{
-	const struct sim_shape *shape = &job->shape;
-
-	return job->systems || shape->tick || shape->slots || shape->levels || shape->start ||
-	       shape->pending || shape->round_up || job->load.at_once;
 }
 
 /* Each system describes itself. */
@@ -452,7 +463,6 @@ int verb_sim(int argc, char **argv)
 		read_script(job);
 	output_bulk();
 	if (options.compare) {
-		job->quiet = true;
 		compare(job);
 	} else {
 		/* Without an observer there is less to do. */

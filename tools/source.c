@@ -141,7 +141,7 @@ static void read_script(struct job *job, const struct text *text)
 
 size_t source_read(struct job *job, struct recording *recording)
 {
-	bool is_for_script = job_is_for_script(job);
+	bool is_for_script = job->has_options;
 	struct text text = {};
 	enum recording_kind kind = RECORDING_NONE;
 	size_t i;

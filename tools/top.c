@@ -90,7 +90,7 @@ static void check(struct top *t)
 	if (has_file && t->record)
 		usage_error("--record is for a wheel in the kernel: a script is recorded with "
 			    "twheel sim --trace --json");
-	if (!has_file && job_is_for_script(job))
+	if (!has_file && job->has_options)
 		usage_error("--as and the options of a script are for a script: give one, or - for "
 			    "standard input");
 	if (job->systems > 1)

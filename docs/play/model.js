@@ -203,6 +203,14 @@ class Simulation {
 		return this.found;
 	}
 
+	/* Undefined, if it is not armed. */
+	timer(id)
+	{
+		this.found = [];
+		this.calls.timer(id);
+		return this.found[0];
+	}
+
 	numbers()
 	{
 		this.found = {};
@@ -259,7 +267,7 @@ class Simulation {
 	/* An operation that takes no time. */
 	carryOut(op)
 	{
-		const timer = this.timers().find(t => t.id === op.id);
+		const timer = this.timer(op.id);
 
 		switch (op.kind) {
 		case "arm":

@@ -565,7 +565,8 @@ class View {
 			const cells = Array.from({ length: size + 1 }, (_, i) => `M ${
 				rings.point(level, i / size, -width / 2)} L ${
 				rings.point(level, i / size, width / 2)}`);
-			const hand = (Number(s.now / span % BigInt(size)) + .5) / size;
+			const turn = span / numbers.tick * BigInt(size), tick = s.calls.hand() % turn;
+			const hand = (Number(tick / (span / numbers.tick)) + .5) / size;
 
 			draw(svg, "path", { class: "ring", d: rings.arc(level, 0, size),
 					    "stroke-width": width });
@@ -633,7 +634,10 @@ class View {
 	showLine()
 	{
 		const { events, name } = this.simulation || { events: [] };
-		const e = events.findLast(e => e.line);
+		const last = events.findLast(e => e.line);
+		/* A cascade is more to see than what follows at the same time. */
+		const e = events.findLast(e => e.line && e.what === "moved" &&
+					  e.time_ns === last.time_ns) || last;
 
 		if (!e || e === this.ran)
 			return;
@@ -663,13 +667,14 @@ class View {
 function readOn(name)
 {
 	const docs = document.documentElement.dataset.docs, chapter = CHAPTERS[name];
-	const link = (text, page) => Object.assign(make("a", text), { href: `${docs}/${page}` });
+	const link = (text, page, heading = "") =>
+		Object.assign(make("a", text), { href: docs.replace("%", page) + heading });
 	const row = make("p", "Read on: ");
 
 	row.append(link(`chapter ${Number(chapter.slice(0, 2))} of the course`,
-			`course/${chapter}.md`), ", ",
-		   link("how this wheel turns", "wheel.md"), ", ",
-		   link("the words: slot, hand, cascade", "glossary.md#timing-wheels"));
+			`course/${chapter}`), ", ",
+		   link("how this wheel turns", "wheel"), ", ",
+		   link("the words: slot, hand, cascade", "glossary", "#timing-wheels"));
 	return row;
 }
 
@@ -896,17 +901,6 @@ function numberRows(numbers)
 		["lateness, the mean", ...both.map(([, n]) => durationText(mean(n)))]];
 }
 
-/* While time goes on by itself, a text once in a while is enough to be read out. */
-let spoken = 0;
-
-function speak(text)
-{
-	if (playing && performance.now() - spoken < 2000)
-		return;
-	spoken = performance.now();
-	$("live").textContent = text;
-}
-
 function render(time = performance.now())
 {
 	if (!simulation)
@@ -946,8 +940,10 @@ function renderTexts()
 	fill($("numbers"), numberRows(numbers));
 	$("events").replaceChildren(...newest.map(e => make("li", eventText(e))));
 	$("events").setAttribute("start", simulation.events.length);
-	speak((newest.length ? eventText(newest[0]) : "Nothing has happened yet") +
-	      `; ${timers.length} armed` + (over ? "; the script is over" : ""));
+	/* Too much to be read out while time goes on by itself. */
+	$("live").setAttribute("aria-live", playing ? "off" : "polite");
+	$("live").textContent = (newest.length ? eventText(newest[0]) : "Nothing has happened yet") +
+				`; ${timers.length} armed` + (over ? "; the script is over" : "");
 	$("link").href = fragment();
 	if (!playing && !demonstrates)
 		history.replaceState(null, "", fragment());

@@ -102,6 +102,13 @@ uint64_t play_now(void)
 	return sim_now(s);
 }
 
+/* The tick that the hands show. */
+EXPORT(hand)
+uint64_t play_hand(void)
+{
+	return sim_hand(s);
+}
+
 EXPORT(next)
 uint64_t play_next(void)
 {
@@ -120,20 +127,26 @@ enum sim_result play_run(uint64_t until)
 	return sim_run(s, until);
 }
 
+/* Tell of a timer, if it is armed. */
+EXPORT(timer)
+void play_timer(uint32_t id)
+{
+	struct sim_where w;
+	uint64_t deadline;
+
+	if (sim_where(s, id, &w, &deadline) == SIM_OK)
+		page_timer(id, deadline, w.place, w.level, w.slot, w.position, w.rounds, w.span,
+			   w.from, w.moves);
+}
+
 /* Tell of all timers that are armed, the lowest id first. */
 EXPORT(timers)
 void play_timers(void)
 {
 	uint32_t capacity = sim_shape(s)->capacity, id;
 
-	for (id = sim_armed_from(s, 0); id < capacity; id = sim_armed_from(s, id + 1)) {
-		struct sim_where w;
-		uint64_t deadline;
-
-		sim_where(s, id, &w, &deadline);
-		page_timer(id, deadline, w.place, w.level, w.slot, w.position, w.rounds, w.span,
-			   w.from, w.moves);
-	}
+	for (id = sim_armed_from(s, 0); id < capacity; id = sim_armed_from(s, id + 1))
+		play_timer(id);
 }
 
 /*

@@ -47,8 +47,9 @@ void check_kernel(struct facts *facts, struct finding *finding)
 		    "%s is older than %d.%d, the oldest that twheel supports: boot a newer one",
 		    facts->release, OLDEST_MAJOR, OLDEST_MINOR);
 	} else if (access("/proc/modules", F_OK)) {
-		say(finding, PROBLEM, "%s can't load modules (CONFIG_MODULES): boot another kernel",
-		    facts->release);
+		say(finding, PROBLEM,
+		    "%s was built without loadable modules (CONFIG_MODULES): boot another kernel%s",
+		    facts->release, *facts->container ? " on this container's host" : "");
 	} else if (read_line("/proc/sys/kernel/modules_disabled", disabled, sizeof(disabled)) &&
 		   strcmp(disabled, "0")) {
 		say(finding, PROBLEM,

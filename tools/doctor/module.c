@@ -446,15 +446,16 @@ void check_loaded(struct facts *facts, struct finding *finding)
 {
 	const struct module_file *file = &facts->file;
 
-	if (!facts->loaded && *facts->container) {
+	if (!facts->loaded && facts->refused) {
+		say(finding, PROBLEM,
+		    "not loaded, and can't be before the problem above is solved");
+	} else if (!facts->loaded && *facts->container) {
 		say(finding, PROBLEM,
 		    "not loaded in the kernel of this container's host: run twheel doctor there");
 		type(finding, "twheel doctor");
 	} else if (!facts->loaded) {
-		say(finding, PROBLEM, "not loaded%s",
-		    facts->refused ? ", and can't be before the problem above is solved" : "");
-		if (!facts->refused)
-			type(finding, "%smodprobe twheel", facts->sudo);
+		say(finding, PROBLEM, "not loaded");
+		type(finding, "%smodprobe twheel", facts->sudo);
 	} else if (!*file->path && !*facts->container) {
 		say(finding, GOOD,
 		    "%s; modprobe knows none for %s, so after a reboot it will be missing",

@@ -13,8 +13,8 @@
  * is a power of two, so that a mask gives the slot.  A tick below 1 ms is raised to 1 ms.  A stop
  * returns all timers that wait.
  *
- * One thing differs: in Netty a cancelled timer stays in its slot until the next tick; here it is
- * taken out at once.
+ * One thing differs: in Netty a cancelled timer stays in its slot until the next tick, and is
+ * counted as pending until then; here it is taken out at once.
  */
 #include "system.h"
 
@@ -192,6 +192,14 @@ static void hashed_where(struct sim *s, struct sim_timer *timer, struct sim_wher
 	where->from = w->start + part->tick * s->shape.tick;
 }
 
+/* Ticks are counted from the start of the thread. */
+static uint64_t hashed_hand(const struct sim *s)
+{
+	const struct wheel *w = s->state;
+
+	return w->turns ? s->at : 0;
+}
+
 static uint64_t hashed_memory(const struct sim *s)
 {
 	return sizeof(struct wheel) + s->shape.slots * sizeof(struct sim_link);
@@ -214,5 +222,5 @@ const struct sim_system sim_hashed = {
 	.tick = 1000000, .slots = 512, .timer_size = sizeof(struct part),
 	.create = hashed_create, .destroy = hashed_destroy, .arm = hashed_arm,
 	.move = hashed_move, .cancel = hashed_cancel, .next = hashed_next, .wake = hashed_wake,
-	.where = hashed_where, .memory = hashed_memory, .note = hashed_note,
+	.where = hashed_where, .hand = hashed_hand, .memory = hashed_memory, .note = hashed_note,
 };

@@ -245,6 +245,13 @@ static void hierarchical_where(struct sim *s, struct sim_timer *timer, struct si
 	where->from = part->bucket->item.when * s->shape.tick;
 }
 
+static uint64_t hierarchical_hand(const struct sim *s)
+{
+	const struct wheels *w = s->state;
+
+	return w->hand;
+}
+
 static uint64_t hierarchical_memory(const struct sim *s)
 {
 	const struct wheels *w = s->state;
@@ -266,5 +273,6 @@ const struct sim_system sim_hierarchical = {
 	.tick = 1000000, .slots = 20, .timer_size = sizeof(struct part),
 	.create = hierarchical_create, .destroy = hierarchical_destroy, .arm = hierarchical_arm,
 	.cancel = hierarchical_cancel, .next = hierarchical_next, .wake = hierarchical_wake,
-	.where = hierarchical_where, .memory = hierarchical_memory, .note = hierarchical_note,
+	.where = hierarchical_where, .hand = hierarchical_hand, .memory = hierarchical_memory,
+	.note = hierarchical_note,
 };

@@ -13,6 +13,7 @@
  * struct job - what to simulate
  * @system: the systems that run the script; the first system if none is given
  * @systems: number of systems given
+ * @has_options: an option is given that only a script uses
  * @quiet: do not print failed operations, nor the answers of where and stop
  * @file: of the script; NULL: standard input
  * @shape: of the wheel
@@ -24,6 +25,7 @@
 struct job {
 	const struct sim_system *system[JOB_SYSTEMS];
 	size_t systems;
+	bool has_options;
 	bool quiet;
 	const char *file;
 	struct sim_shape shape;
@@ -41,8 +43,6 @@ void job_init(struct job *job);
 void job_about(FILE *file);
 /* Check the options, and fill in the defaults. */
 void job_check(struct job *job);
-/* Is an option given that only a script uses? */
-bool job_is_for_script(const struct job *job);
 /* Run the job in a system.  @observer may be NULL.  The caller destroys the simulation. */
 struct sim *job_run(struct job *job, const struct sim_system *system,
 		    const struct sim_observer *observer);

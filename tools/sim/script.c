@@ -10,6 +10,8 @@
 #include "sim/sim.h"
 
 #define WORDS_MAX	8
+/* As the wheel in the kernel takes it: TWHEEL_MAX_COUNT. */
+#define TIMES_MAX	((1U << 23) - 1)
 
 /**
  * struct line - a line in the making
@@ -89,7 +91,7 @@ static void parse_arm(struct line *line)
 		wrong(line, "%s: write: arm ID DURATION every DURATION times N", line->word[5]);
 	/* Wheels with repeat counts use -1 for "for ever". */
 	if (strcmp(line->word[6], "-1")) {
-		op->times = parse_count(line, "times", line->word[6], UINT32_MAX);
+		op->times = parse_count(line, "times", line->word[6], TIMES_MAX);
 		if (!op->times)
 			wrong(line, "times 0: give how often it is to expire, or -1 for ever");
 	}

@@ -278,15 +278,18 @@ static void take_out(struct sim *s, struct sim_timer *timer)
 	now_idle(s, timer);
 }
 
+static bool is_too_short(const struct sim *s, uint64_t delay)
+{
+	return s->system->keyed && delay < s->shape.tick;
+}
+
 /* Would the system refuse this arm even if it had no other timer? */
 static enum sim_result check_arm(const struct sim *s, const struct sim_timer *timer,
 				 uint64_t delay, uint64_t interval)
 {
-	if (!s->system->keyed)
-		return SIM_OK;
-	if (timer->armed)
+	if (s->system->keyed && timer->armed)
 		return SIM_EXISTS;
-	if (delay < s->shape.tick || (interval && interval < s->shape.tick))
+	if (is_too_short(s, delay) || (interval && is_too_short(s, interval)))
 		return SIM_TOO_SHORT;
 	return SIM_OK;
 }
@@ -341,6 +344,10 @@ enum sim_result sim_extend(struct sim *s, uint32_t id, uint64_t deadline)
 		return SIM_STOPPED;
 	if (!timer)
 		return SIM_NOT_ARMED;
+	if (is_too_short(s, deadline > s->now ? deadline - s->now : 0)) {
+		s->counters.refused++;
+		return SIM_TOO_SHORT;
+	}
 	before = timer->deadline;
 	timer->deadline = deadline > SIM_LAST ? SIM_LAST : deadline;
 	timer->order = s->order++;
@@ -456,7 +463,8 @@ static void arm_again(struct sim *s)
 	}
 	s->again = NULL;
 	for (timer = first; timer; timer = timer->again)
-		insert(s, timer, s->system->periodic);
+		if (insert(s, timer, s->system->periodic))
+			tell_cancelled(s, timer, timer->deadline);
 }
 
 /* Time */
@@ -525,6 +533,11 @@ enum sim_result sim_where(struct sim *s, uint32_t id, struct sim_where *where, u
 	if (deadline)
 		*deadline = timer->deadline;
 	return SIM_OK;
+}
+
+uint64_t sim_hand(const struct sim *s)
+{
+	return s->system->hand ? s->system->hand(s) : s->now / s->shape.tick;
 }
 
 uint32_t sim_armed_from(const struct sim *s, uint32_t id)

@@ -114,7 +114,8 @@ struct sim_where {
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
  * @SIM_MOVED: a timer has come down, to another slot
  * @SIM_EXPIRED: a timer has expired
- * @SIM_CANCELLED: a timer was taken out by a cancel, or by an arm that was then refused
+ * @SIM_CANCELLED: a timer was taken out by a cancel, or by an arm that was then refused; or its
+ *	next period was refused
  * @SIM_SIGNALLED: a timer that became the first woke the sleeping thread
  * @SIM_SLEEPS: the thread sleeps
  */
@@ -244,6 +245,11 @@ enum sim_result sim_run(struct sim *s, uint64_t until);
 /* Where an armed timer is; @deadline may be NULL. */
 enum sim_result sim_where(struct sim *s, uint32_t id, struct sim_where *where,
 			  uint64_t *deadline);
+/*
+ * The tick that the hands show: the hand of a level stands in the slot of that tick.  It is behind
+ * the clock in a system whose hands move only when it is woken.
+ */
+uint64_t sim_hand(const struct sim *s);
 /* The first armed timer from an id on; the capacity, if there is none. */
 uint32_t sim_armed_from(const struct sim *s, uint32_t id);
 

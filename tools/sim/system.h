@@ -104,6 +104,7 @@ struct sim {
  * @next: when to be woken
  * @wake: do the work that is due now
  * @where: report the place of an armed timer
+ * @hand: for sim_hand(); NULL: the hands move with the clock
  * @memory: bytes in addition to those of the timers
  * @note: for sim_note(); NULL: it has nothing to say
  */
@@ -124,6 +125,7 @@ struct sim_system {
 	uint64_t	(*next)(struct sim *s);
 	void		(*wake)(struct sim *s);
 	void		(*where)(struct sim *s, struct sim_timer *timer, struct sim_where *where);
+	uint64_t	(*hand)(const struct sim *s);
 	uint64_t	(*memory)(const struct sim *s);
 	const char	*(*note)(const struct sim *s);
 };

@@ -7,7 +7,7 @@
  * nothing.  FAKE=early fires each 50th timer 20 ms too soon, FAKE=lose drops
  * its event, FAKE=late holds it back for 3 s, FAKE=stale gives it a deadline
  * that was not asked for.  FAKE=wordless does not cheat; it has no words.
- * FAKE=denied is a cgroup that does not let a program open it.
+ * FAKE=denied is a cgroup that does not let a program open it, FAKE=absent has no such file.
  * FAKE=foreign has another ABI, and with FAKE=coarse the clock has no better
  * resolution than ticks of 4 ms.
  *
@@ -330,6 +330,10 @@ int __wrap_open(const char *path, int flags, ...)
 		return __real_open(path, flags);
 	if (fake && !strcmp(fake, "denied")) {
 		errno = EPERM;
+		return -1;
+	}
+	if (fake && !strcmp(fake, "absent")) {
+		errno = ENOENT;
 		return -1;
 	}
 	words = __real_mmap(NULL, WORDS_SIZE, PROT_READ | PROT_WRITE,

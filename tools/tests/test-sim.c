@@ -62,12 +62,13 @@ static struct record {
 	uint32_t id;
 } records[RECORDS];
 static unsigned int expired;
-static uint64_t moved, sleeps_until;
+static uint64_t moved, cancelled, sleeps_until;
 
 static void note(void *data, const struct sim_event *event)
 {
 	(void)data;
 	moved += event->what == SIM_MOVED;
+	cancelled += event->what == SIM_CANCELLED;
 	if (event->what == SIM_SLEEPS)
 		sleeps_until = event->deadline;
 	if (event->what != SIM_EXPIRED)
@@ -87,6 +88,7 @@ static struct sim *create_told(const char *system, struct sim_shape shape,
 		shape.capacity = 1000;
 	expired = 0;
 	moved = 0;
+	cancelled = 0;
 	s = sim_create(sim_system_named(system), &shape, &observer, &why);
 	if (!s) {
 		printf("Bail out! %s: %d\n", system, why);
@@ -281,6 +283,39 @@ static void hierarchical_empty_bucket(void)
 	sim_destroy(s);
 }
 
+static void hands_wait_for_a_wake_up(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){});
+
+	sim_arm(s, 1, 5 * MS, 0, 0);
+	sim_run(s, 1000 * MS);
+	result(sim_hand(s) == 5, "hierarchical: the hands stand where the last bucket was");
+	sim_arm(s, 2, 5 * MS, 0, 0);
+	result(is_at(s, 2, 2, 2, 0), "hierarchical: and so a timer of 5 ms goes to level 2");
+	sim_destroy(s);
+	s = create("hashed", (struct sim_shape){});
+	sim_run(s, 5500 * MS);
+	sim_arm(s, 1, 100 * MS, 0, 0);
+	result(sim_hand(s) == 0 && !sim_run(s, 5510 * MS) && sim_hand(s) == 10,
+	       "hashed: the hand counts from the start of the thread");
+	sim_destroy(s);
+	s = create("twheel", (struct sim_shape){});
+	sim_run(s, 77 * MS);
+	result(sim_hand(s) == 77, "twheel: the hands move with the clock");
+	sim_destroy(s);
+}
+
+static void hierarchical_refuses_a_period(void)
+{
+	struct sim *s = create("hierarchical", (struct sim_shape){ .levels = 1 });
+
+	sim_arm(s, 1, 5 * MS, 30 * MS, 0);
+	sim_run(s, 100 * MS);
+	result(expired == 1 && cancelled == 1 && counts(s)->refused == 1 && !counts(s)->armed,
+	       "hierarchical: a period that is refused is told");
+	sim_destroy(s);
+}
+
 /* One wheel */
 
 static void simple_refuses(void)
@@ -440,7 +475,8 @@ static void keys_refuse(void)
 	       "keys: a key that is armed is refused, and keeps its deadline");
 	result(sim_arm(s, 2, NSEC_PER_SEC - 1, 0, 0) == SIM_TOO_SHORT &&
 	       sim_arm(s, 2, NSEC_PER_SEC, NSEC_PER_SEC - 1, 2) == SIM_TOO_SHORT &&
-	       counts(s)->refused == 3 && !sim_arm(s, 2, NSEC_PER_SEC, 0, 0),
+	       sim_extend(s, 1, NSEC_PER_SEC - 1) == SIM_TOO_SHORT && counts(s)->refused == 4 &&
+	       !sim_arm(s, 2, NSEC_PER_SEC, 0, 0),
 	       "keys: a delay or a period below one tick is refused");
 	sim_run(s, SIM_NEVER);
 	result(!sim_arm(s, 1, NSEC_PER_SEC, 0, 0), "keys: a key that has expired is free again");
@@ -728,7 +764,11 @@ static void the_past(const char *system)
 	sim_arm(s, 1, 9 * tick, 0, 0);
 	sim_run(s, NSEC_PER_SEC + 3 * tick);
 	begin = sim_now(s);
-	good = !sim_extend(s, 1, begin - 2 * tick);
+	if (!strcmp(system, "keys"))
+		good = sim_extend(s, 1, begin - 2 * tick) == SIM_TOO_SHORT &&
+		       !sim_extend(s, 1, begin + tick);
+	else
+		good = !sim_extend(s, 1, begin - 2 * tick);
 	sim_run(s, SIM_NEVER);
 	result(good && expired == 1 && sim_now(s) <= begin + 2 * tick,
 	       "%s: what is moved to a time that has passed is due at once", system);
@@ -906,8 +946,10 @@ static void random_operation(struct sim *s, struct reference *ref, uint64_t most
 	case 3:
 	case 4:
 		want = armed ? SIM_OK : SIM_NOT_ARMED;
+		if (armed && is_keyed(ref) && delay < ref->tick)
+			want = SIM_TOO_SHORT;
 		result = sim_extend(s, id, now + delay);
-		if (armed) {
+		if (want == SIM_OK) {
 			ref->armed[id] = now;
 			ref->deadline[id] = now + delay;
 		}
@@ -1021,6 +1063,8 @@ int main(void)
 	hierarchical_rounds_down();
 	hierarchical_rounds_up();
 	hierarchical_empty_bucket();
+	hands_wait_for_a_wake_up();
+	hierarchical_refuses_a_period();
 	simple_refuses();
 	hashed_rounds();
 	hashed_transfer();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """twheel arm and the demo on a wheel in user space, which can be told to cheat."""
+import json
 import re
 import subprocess
 
@@ -22,6 +23,20 @@ def test_arm_tells_of_a_cgroup_that_does_not_let_it_open_the_device(fake_twheel)
     """And where to read more."""
     fake_twheel("arm", "1ms", env={"FAKE": "denied"}).refused(
         1, "^twheel arm: not permitted to open /dev/twheel: twheel doctor says who may$")
+
+
+def test_arm_runs_without_the_device_in_its_own_process(fake_twheel):
+    """With --fallback, which is named where there is no device."""
+    fake_twheel("arm", "1ms", env={"FAKE": "absent"}).refused(
+        1, "^twheel arm: no /dev/twheel: twheel doctor says why, or see --fallback$")
+    result = fake_twheel("arm", "--fallback", "--json", "--id", "3", "--every", "10ms", "--times", "2",
+                         "--cookie", "7", "20ms", "10ms", env={"FAKE": "absent"})
+    events = [json.loads(line) for line in result.good().lines[2:]]
+    assert sorted((event["id"], event["last"]) for event in events) == [
+        (3, False), (3, True), (4, False), (4, True)]
+    for event in events:
+        assert event["cookie"] == 7
+        assert event["deadline_ns"] <= event["fired_ns"] <= event["read_ns"]
 
 
 def test_arm_ends_by_itself_after_the_last_expiration(fake_twheel):
