@@ -58,7 +58,8 @@ static const struct argp_option job_options[] = {
 	{ "round", KEY_ROUND, "HOW", 0, "hierarchical: deadlines to ticks, down or up (down)", 0 },
 	{ "load", KEY_LOAD, "N", 0, "no script, but N requests with timeouts in a minute", 0 },
 	{ "at-once", KEY_AT_ONCE, NULL, 0, "all requests come at the beginning", 0 },
-	{ "extended", KEY_EXTENDED, "PERCENT", 0, "requests pushed back after 500 ms; with --at-once after 1 s (50)", 0 },
+	{ "extended", KEY_EXTENDED, "PERCENT", 0,
+	  "requests pushed back after 500 ms; with --at-once after 1 s (50)", 0 },
 	{ "cancelled", KEY_CANCELLED, "PERCENT", 0, "requests cancelled after 1 s (80)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "seed of the random timeouts (1)", 0 },
 	{ 0 }
