@@ -17,8 +17,8 @@
 
 /* Timers listed in one call. */
 #define TIMERS		512
-/* At most this many bytes are read before the screen is drawn again. */
-#define READ_MOST	(1U << 20)
+/* At most this long events are read before the screen is drawn again, however many there are. */
+#define READ_MOST	(50 * NSEC_PER_MSEC)
 /* With this many records that are not shown yet, events are dropped. */
 #define RECORDS_MOST	(1U << 16)
 /* Instances of tracefs; the rest of the name is the process. */
@@ -208,13 +208,12 @@ static void trace(struct live *live)
 
 static void read_pipe(struct live *live, struct recording *recording)
 {
-	size_t all = 0;
+	uint64_t until = live_now() + READ_MOST;
 	ssize_t got;
 	char *end;
 
-	while (all < READ_MOST && (got = read(live->pipe, live->part + live->len,
-					      sizeof(live->part) - 1 - live->len)) > 0) {
-		all += got;
+	while (live_now() < until && (got = read(live->pipe, live->part + live->len,
+						 sizeof(live->part) - 1 - live->len)) > 0) {
 		live->len += got;
 		live->part[live->len] = 0;
 		while ((end = strchr(live->part, '\n'))) {
