@@ -13,16 +13,26 @@
 /* At most this many wheels of a recording have their clocks compared. */
 #define WHEELS_MAX	64
 
-static void add(struct recording *recording, const struct record *record)
+/* With 4,096 slots, the largest number of sim and of the kernel, a ring of two turns has these. */
+#define SLOTS_MAX	4096
+#define RING_MAX	(2 * SLOTS_MAX)
+
+/* Returns false if no wheel has such numbers; they may be from anywhere. */
+static bool add(struct recording *recording, const struct record *record)
 {
-	if (recording->nr == recording->size) {
-		recording->size = recording->size ? 2 * recording->size : 256;
-		recording->record = reallocarray(recording->record, recording->size,
-						 sizeof(*record));
-		if (!recording->record)
-			fail("out of memory");
-	}
+	if (record->time > INT64_MAX || record->deadline > INT64_MAX || record->late == INT64_MIN ||
+	    record->id >= SIM_MAX_CAPACITY || record->slot >= RING_MAX ||
+	    record->level < LEVEL_QUEUE || record->level > 64)
+		return false;
+	recording->record = array_grown(recording->record, recording->nr, &recording->size,
+					sizeof(*record));
 	recording->record[recording->nr++] = *record;
+	return true;
+}
+
+static uint32_t known_slots(uint64_t slots)
+{
+	return slots <= SLOTS_MAX ? slots : 0;
 }
 
 void recording_free(struct recording *recording)
@@ -76,7 +86,9 @@ static const char *json_word(struct json_object *object, const char *key)
 {
 	struct json_object *value;
 
-	return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : "";
+	/* A null has no string. */
+	return json_object_object_get_ex(object, key, &value) && value ?
+	       json_object_get_string(value) : "";
 }
 
 static int index_of(const char * const *words, int nr, const char *word)
@@ -98,12 +110,13 @@ static bool of_json(struct recording *recording, struct json_object *object)
 	const char *what = json_word(object, "what");
 	int kind = index_of(whats, ARRAY_SIZE(whats), what);
 	struct json_object *where;
+	size_t before = recording->nr;
 	struct sim_event event;
 	int place;
 
 	if (!strcmp(what, "counters")) {
 		recording->tick = json_get(object, "tick_ns");
-		recording->slots = json_get(object, "slots");
+		recording->slots = known_slots(json_get(object, "slots"));
 		snprintf(recording->name, sizeof(recording->name), "%s",
 			 json_word(object, "system"));
 	}
@@ -121,10 +134,8 @@ static bool of_json(struct recording *recording, struct json_object *object)
 			.rounds = json_get(where, "rounds"), .span = json_get(where, "span_ns"),
 		};
 	}
-	if (event.id >= SIM_MAX_CAPACITY || event.where.level > 64)
-		return false;
 	recording_of_event(recording, &event);
-	return true;
+	return recording->nr > before;
 }
 
 /* Tracepoints, as text */
@@ -142,6 +153,8 @@ static const struct tracepoint {
 	{ "timer_expire", RECORD_EXPIRED },
 	{ "timer_deliver", RECORD_DELIVERED },
 	{ "hrtimer_fire", RECORD_WOKEN },
+	/* No tracepoint: a line of twheel top --record. */
+	{ "list", RECORD_LISTED },
 };
 
 /* The event at the beginning of a text; @fields: the text after its name. */
@@ -210,7 +223,7 @@ static const char *without_system(const char *line, const char *name)
 	return name;
 }
 
-static void of_fields(struct recording *recording, enum record_what what, const char *fields,
+static bool of_fields(struct recording *recording, enum record_what what, const char *fields,
 		      uint64_t time)
 {
 	struct record record = {
@@ -219,8 +232,6 @@ static void of_fields(struct recording *recording, enum record_what what, const 
 		.level = field(fields, "level", LEVEL_UNKNOWN), .slot = field(fields, "slot", 0),
 	};
 
-	if (record.id >= SIM_MAX_CAPACITY || record.level > 64 || record.level < LEVEL_UNKNOWN)
-		return;
 	if (record.level == LEVEL_UNKNOWN)
 		record.slot = 0;
 	/* Armed without a deadline. */
@@ -236,7 +247,7 @@ static void of_fields(struct recording *recording, enum record_what what, const 
 	}
 	if (recording->knows_ahead && record.deadline)
 		record.deadline -= recording->ahead;
-	add(recording, &record);
+	return add(recording, &record);
 }
 
 static bool of_trace(struct recording *recording, const char *line)
@@ -249,19 +260,21 @@ static bool of_trace(struct recording *recording, const char *line)
 	if (!strncmp(line, RECORDING_SHAPE, sizeof(RECORDING_SHAPE) - 1)) {
 		fields = line + sizeof(RECORDING_SHAPE) - 1;
 		recording->tick = field(fields, "tick", 0);
-		recording->slots = field(fields, "slots", 0);
+		recording->slots = known_slots(field(fields, "slots", 0));
 		recording->ahead = field(fields, "ahead", 0);
 		recording->knows_ahead = true;
 		return false;
 	}
+	/* A comment of a script. */
+	if (*line == '#')
+		return false;
 	/* The name of a process may contain the prefix, too. */
 	for (name = line; (name = strstr(name, prefix)); name++) {
 		point = tracepoint_of(name + sizeof(prefix) - 1, &fields);
 		if (!point || !time_before(line, without_system(line, name), &time))
 			continue;
 		recording->is_trace = true;
-		of_fields(recording, point->what, fields, time);
-		return true;
+		return of_fields(recording, point->what, fields, time);
 	}
 	return false;
 }
@@ -282,21 +295,16 @@ bool recording_of_line(struct recording *recording, const char *line)
 	return is_record;
 }
 
-enum recording_kind recording_kind(const char *line)
+bool recording_begins(const char *text)
 {
-	static const char * const words[] = { "armed", "woken", "placed", "expired" };
-	char word[16] = "";
+	/* As JSON, or with the first line of twheel top, tracefs or trace-cmd. */
+	static const char * const heads[] = { "{", RECORDING_SHAPE, "# tracer:", "cpus=" };
+	size_t i;
 
-	if (*line == '{')
-		return RECORDING_JSON;
-	/* The first lines of trace-cmd and tracefs, or an event. */
-	if (!strncmp(line, RECORDING_SHAPE, sizeof(RECORDING_SHAPE) - 1) ||
-	    !strncmp(line, "# tracer:", 9) || !strncmp(line, "cpus=", 5) ||
-	    (strstr(line, "twheel_") && strstr(line, ": ")))
-		return RECORDING_TRACE;
-	if (sscanf(line, "%*s %15s", word) == 1 && index_of(words, ARRAY_SIZE(words), word) >= 0)
-		return RECORDING_TEXT;
-	return RECORDING_NONE;
+	for (i = 0; i < ARRAY_SIZE(heads); i++)
+		if (!strncmp(text, heads[i], strlen(heads[i])))
+			return true;
+	return false;
 }
 
 /* The end of a recording: clocks */

@@ -5,7 +5,8 @@
  *
  * A recording is text with a record on each line: the output of twheel sim --trace --json, or the
  * events twheel:* as tracefs, trace-cmd report and perf script print them.  Other lines are
- * skipped, except the first line of twheel top --record.
+ * skipped, except the first line of twheel top --record, and so are records with numbers that no
+ * wheel has.
  */
 #ifndef TWHEEL_RECORDING_H
 #define TWHEEL_RECORDING_H
@@ -25,6 +26,7 @@
  * @RECORD_EXPIRED: a timer was found due
  * @RECORD_DELIVERED: its event was read; not from the simulator, which reads each event at once
  * @RECORD_CANCELLED: a timer was cancelled, or its event has become stale
+ * @RECORD_LISTED: what is known of the timers ends here; a list of them follows, as @RECORD_PLACED
  */
 enum record_what {
 	RECORD_WOKEN,
@@ -34,6 +36,7 @@ enum record_what {
 	RECORD_EXPIRED,
 	RECORD_DELIVERED,
 	RECORD_CANCELLED,
+	RECORD_LISTED,
 };
 
 /* Places other than slots, in addition to the levels from 0 on. */
@@ -105,9 +108,8 @@ void recording_of_event(void *data, const struct sim_event *event);
 /* Add the record of a line.  Returns false if the line has none. */
 bool recording_of_line(struct recording *recording, const char *line);
 
-/* The kind of a file, by one of its lines. */
-enum recording_kind { RECORDING_NONE, RECORDING_JSON, RECORDING_TRACE, RECORDING_TEXT };
-enum recording_kind recording_kind(const char *line);
+/* Does a text begin as a recording, which may have no record? */
+bool recording_begins(const char *text);
 
 /* After the last line: convert deadlines to the recording's clock, as far as that is known. */
 void recording_end(struct recording *recording);

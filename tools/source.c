@@ -53,38 +53,6 @@ static void open_text(struct text *text, const char *path)
 	fclose(file);
 }
 
-/* Terminate the line, and return the next one. */
-static char *next_line(char *line)
-{
-	char *end = strchr(line, '\n');
-
-	if (!end)
-		return line + strlen(line);
-	*end = 0;
-	return end + 1;
-}
-
-/* The kind of the first line that has one; no line of a script has. */
-static enum recording_kind kind_of(const struct text *text)
-{
-	const char *line = text->begin;
-	enum recording_kind kind;
-
-	while (*line) {
-		const char *end = strchrnul(line, '\n');
-		char *copy = strndup(line, end - line < 1000 ? end - line : 1000);
-
-		if (!copy)
-			fail("out of memory");
-		kind = recording_kind(copy);
-		free(copy);
-		if (kind != RECORDING_NONE)
-			return kind;
-		line = *end ? end + 1 : end;
-	}
-	return RECORDING_NONE;
-}
-
 static bool has_placed(const struct recording *recording)
 {
 	size_t i;
@@ -95,22 +63,30 @@ static bool has_placed(const struct recording *recording)
 	return false;
 }
 
-static void read_recording(struct text *text, enum recording_kind kind,
-			   struct recording *recording)
+/* Returns false if the text is a script: no line of a script is a record. */
+static bool read_recording(struct text *text, struct recording *recording)
 {
-	char *line, *next;
+	char *line, *end;
 
-	for (line = text->begin; *line; line = next) {
-		next = next_line(line);
+	*recording = (struct recording){};
+	for (line = text->begin; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		if (end)
+			*end = 0;
 		recording_of_line(recording, line);
+		if (end)
+			*end = '\n';
 	}
-	if (kind == RECORDING_JSON && !has_placed(recording))
+	if (!recording->nr && !recording_begins(text->begin))
+		return false;
+	if (!recording->is_trace && *text->begin == '{' && !has_placed(recording))
 		fail("%s: it has no places of timers: record it with twheel sim --trace --json",
 		     text->name);
 	if (!recording->nr)
 		fail("%s: it has no event of twheel: record them with trace-cmd record -e twheel",
 		     text->name);
 	recording_end(recording);
+	return true;
 }
 
 static void simulate(struct job *job, const struct sim_system *system,
@@ -143,30 +119,22 @@ size_t source_read(struct job *job, struct recording *recording)
 {
 	bool is_for_script = job->has_options;
 	struct text text = {};
-	enum recording_kind kind = RECORDING_NONE;
 	size_t i;
 
 	job_check(job);
 	job->quiet = true;
 	if (!job->made_up) {
 		open_text(&text, job->file);
-		kind = kind_of(&text);
-	}
-	if (kind == RECORDING_TEXT)
-		fail("%s: it is a trace for people: record it with twheel sim --trace --json",
-		     text.name);
-	if (kind != RECORDING_NONE && is_for_script)
-		usage_error("%s: it is a recording: leave out --as and the options of a "
-			    "script", text.name);
-	if (kind != RECORDING_NONE) {
-		*recording = (struct recording){};
-		read_recording(&text, kind, recording);
-		free(text.begin);
-		return 1;
-	}
-	if (!job->made_up)
+		if (read_recording(&text, recording)) {
+			free(text.begin);
+			if (is_for_script)
+				usage_error("%s: it is a recording: leave out --as and the options "
+					    "of a script", text.name);
+			return 1;
+		}
 		read_script(job, &text);
-	free(text.begin);
+		free(text.begin);
+	}
 	for (i = 0; i < job->systems; i++) {
 		recording[i] = (struct recording){};
 		simulate(job, job->system[i], &recording[i]);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "duration.h"
 #include "options.h"
 #include "output.h"
@@ -24,8 +25,6 @@
 /* A recording takes at most this long at the default speed. */
 #define WATCH_S		20
 #define SPEED_MOST	30
-/* With this many taken records, drop them. */
-#define RECORDS_MOST	(1U << 20)
 
 /**
  * struct top - what to show
@@ -38,11 +37,12 @@
  * @is_live: show a wheel in the kernel
  * @live: the wheel in the kernel
  * @recording: the records; a live wheel adds to them
- * @taken: number of records that the model has
+ * @taken: number of records that the model has; it drops those of a live wheel
+ * @last: the latest time of a recording
  * @model: the wheel
  * @clock: the time that is shown
  * @speed: of @clock, as a power of two
- * @rates_at: when the rates were computed last, by @clock
+ * @rates_at: when the rates were computed last, by rates_clock()
  * @counted: the counters at @rates_at
  * @view: what the screen shows in addition to the model
  */
@@ -57,6 +57,7 @@ struct top {
 	struct live live;
 	struct recording recording;
 	size_t taken;
+	uint64_t last;
 	struct model model;
 	uint64_t clock;
 	int speed;
@@ -65,7 +66,7 @@ struct top {
 	struct view view;
 };
 
-static struct top top;
+static struct top top = { .live = { .pipe = -1 } };
 static atomic_bool is_over;
 
 enum { KEY_REPLAY = 0x300, KEY_RECORD, KEY_WHEEL, KEY_PAUSE };
@@ -136,11 +137,6 @@ static uint64_t first_time(const struct top *t)
 	return t->recording.nr ? t->recording.record[0].time : 0;
 }
 
-static uint64_t last_time(const struct top *t)
-{
-	return t->recording.nr ? t->recording.record[t->recording.nr - 1].time : 0;
-}
-
 static bool has_ended(const struct top *t)
 {
 	return t->taken == t->recording.nr && (!t->is_live || t->live.is_closed);
@@ -153,7 +149,7 @@ static void take(struct top *t)
 
 	while (t->taken < recording->nr && recording->record[t->taken].time <= t->clock)
 		model_take(&t->model, &recording->record[t->taken++]);
-	if (!t->is_live || t->taken < RECORDS_MOST)
+	if (!t->is_live)
 		return;
 	recording->nr -= t->taken;
 	memmove(recording->record, recording->record + t->taken,
@@ -172,8 +168,8 @@ static void pass(struct top *t, uint64_t ns)
 	/* There are no records of the future. */
 	if (t->is_live && t->clock > live_now())
 		t->clock = live_now();
-	if (!t->is_live && t->clock > last_time(t))
-		t->clock = last_time(t);
+	if (!t->is_live && t->clock > t->last)
+		t->clock = t->last;
 	take(t);
 }
 
@@ -203,11 +199,17 @@ static struct counts counts_now(const struct top *t)
 	return counts;
 }
 
+/* The counters of a live wheel change however the clock runs. */
+static uint64_t rates_clock(const struct top *t)
+{
+	return t->is_live ? live_now() : t->clock;
+}
+
 static void begin(struct top *t)
 {
 	t->taken = 0;
 	t->clock = t->is_live ? live_now() : first_time(t);
-	t->rates_at = t->clock;
+	t->rates_at = rates_clock(t);
 	model_start(&t->model, &t->recording, t->wheel);
 	t->counted = counts_now(t);
 	if (t->is_live || !t->is_paused)
@@ -224,7 +226,7 @@ static void begin_again(struct top *t)
 
 static void choose_speed(struct top *t)
 {
-	uint64_t span = last_time(t) - first_time(t);
+	uint64_t span = t->last - first_time(t);
 
 	while (!t->is_live && span >> t->speed > WATCH_S * NSEC_PER_SEC)
 		t->speed++;
@@ -239,10 +241,10 @@ static uint64_t rate(uint64_t before, uint64_t after, uint64_t ns)
 
 static void compute_rates(struct top *t)
 {
-	uint64_t ns = t->clock - t->rates_at, least = NSEC_PER_SEC;
+	uint64_t ns = rates_clock(t) - t->rates_at, least = NSEC_PER_SEC;
 	struct counts counts = counts_now(t), *before = &t->counted;
 
-	if (t->speed > 0)
+	if (!t->is_live && t->speed > 0)
 		least <<= t->speed;
 	if (ns < least)
 		return;
@@ -254,7 +256,7 @@ static void compute_rates(struct top *t)
 		.woken = rate(before->woken, counts.woken, ns),
 	};
 	t->counted = counts;
-	t->rates_at = t->clock;
+	t->rates_at += ns;
 }
 
 static void show(struct top *t)
@@ -365,8 +367,14 @@ static void open_file(struct top *t)
 
 	source_read(&t->job, recordings);
 	t->recording = recordings[0];
-	for (i = 0; !t->wheel && i < t->recording.nr; i++)
-		t->wheel = t->recording.record[i].wheel;
+	for (i = 0; i < t->recording.nr; i++) {
+		const struct record *record = &t->recording.record[i];
+
+		if (!t->wheel)
+			t->wheel = record->wheel;
+		if (record->time > t->last)
+			t->last = record->time;
+	}
 	if (t->recording.is_trace)
 		snprintf(t->recording.name, sizeof(t->recording.name), "wheel %llu",
 			 (unsigned long long)t->wheel);
@@ -406,15 +414,16 @@ int verb_top(int argc, char **argv)
 		.options = argp_options, .parser = parse, .args_doc = "[FILE]", .doc = help,
 		.children = children,
 	};
+	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	const struct sigaction action = { .sa_handler = over };
+	size_t i;
 
 	write_help(help, sizeof(help));
 	top.target = (struct target_options)TARGET_OPTIONS_INIT;
 	job_init(&top.job);
 	options_parse(&argp, argc, argv, 0, &top);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &action, NULL);
 	atexit(clean_up);
 	if (top.is_live)
 		open_live(&top);

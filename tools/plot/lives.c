@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "duration.h"
 #include "output.h"
 #include "plot/lives.h"
@@ -35,27 +36,13 @@ struct maker {
 	uint64_t	begin;
 };
 
-/* Make room for one more than @nr elements of @size bytes. */
-static void *grown(void *array, size_t nr, size_t *room, size_t size)
-{
-	if (nr < *room)
-		return array;
-	*room = *room ? 2 * *room : 256;
-	array = reallocarray(array, *room, size);
-	if (!array)
-		fail("out of memory");
-	return array;
-}
-
 static struct seen *timer_of(struct maker *m, uint32_t id)
 {
-	while (m->ids <= id) {
-		size_t before = m->ids;
+	size_t before = m->ids, i;
 
-		m->timer = grown(m->timer, before, &m->ids, sizeof(*m->timer));
-		for (size_t i = before; i < m->ids; i++)
-			m->timer[i] = (struct seen){ NO_STAY, NO_STAY };
-	}
+	m->timer = array_grown(m->timer, id, &m->ids, sizeof(*m->timer));
+	for (i = before; i < m->ids; i++)
+		m->timer[i] = (struct seen){ NO_STAY, NO_STAY };
 	return &m->timer[id];
 }
 
@@ -65,7 +52,7 @@ static struct stay *begin(struct maker *m, const struct record *record, uint64_t
 	struct seen *timer = timer_of(m, record->id);
 	struct stay *stay;
 
-	lives->stay = grown(lives->stay, lives->nr, &m->stays, sizeof(*lives->stay));
+	lives->stay = array_grown(lives->stay, lives->nr, &m->stays, sizeof(*lives->stay));
 	lives->timers += timer->last == NO_STAY && timer->open == NO_STAY;
 	timer->open = lives->nr;
 	stay = &lives->stay[lives->nr++];
@@ -117,7 +104,7 @@ static void go_on(struct maker *m, const struct record *record, enum stay_end ho
 
 	if (before != NO_STAY)
 		end(m, &m->lives->stay[before], how, record->time);
-	begin(m, record, record->time);
+	begin(m, record, record->time)->came_down = how == STAY_MOVED;
 	if (before != NO_STAY)
 		m->lives->stay[before].next = m->lives->nr - 1;
 }
@@ -126,7 +113,7 @@ static void wake(struct maker *m, const struct record *record)
 {
 	struct lives *lives = m->lives;
 
-	lives->wake = grown(lives->wake, lives->wakes, &m->wakes, sizeof(*lives->wake));
+	lives->wake = array_grown(lives->wake, lives->wakes, &m->wakes, sizeof(*lives->wake));
 	lives->wake[lives->wakes++] = (struct wake){ .time = record->time };
 }
 
@@ -184,6 +171,15 @@ static void keep(struct maker *m, const struct record *record)
 	begin(m, &again, record->time);
 }
 
+static void end_all(struct maker *m, uint64_t time)
+{
+	size_t id;
+
+	for (id = 0; id < m->ids; id++)
+		if (m->timer[id].open != NO_STAY)
+			end(m, &m->lives->stay[m->timer[id].open], STAY_LISTED, time);
+}
+
 static void take(struct maker *m, const struct record *record)
 {
 	switch (record->what) {
@@ -207,7 +203,15 @@ static void take(struct maker *m, const struct record *record)
 	case RECORD_CANCELLED:
 		after(m, record);
 		return;
+	case RECORD_LISTED:
+		end_all(m, record->time);
+		return;
 	}
+}
+
+static bool names_timer(const struct record *record)
+{
+	return record->what != RECORD_WOKEN && record->what != RECORD_LISTED;
 }
 
 bool lives_of(struct lives *lives, const struct recording *recording, uint64_t wheel,
@@ -226,17 +230,19 @@ bool lives_of(struct lives *lives, const struct recording *recording, uint64_t w
 
 		if (record->what == RECORD_MOVED || record->what == RECORD_EXPIRED)
 			of_use(lives);
-		if (record->what != RECORD_WOKEN &&
-		    (record->wheel != wheel || record->id < choice->first ||
-		     record->id > choice->last))
+		if (names_timer(record) &&
+		    (record->id < choice->first || record->id > choice->last))
+			continue;
+		if (record->what != RECORD_WOKEN && record->wheel != wheel)
 			continue;
 		take(&m, record);
-		if (record->what == RECORD_WOKEN)
+		if (!names_timer(record))
 			continue;
 		if (!has_begun)
 			lives->begin = record->time;
 		has_begun = true;
-		lives->end = record->time;
+		if (record->time > lives->end)
+			lives->end = record->time;
 	}
 	for (i = 0; i < lives->nr; i++) {
 		if (lives->stay[i].end == STAY_OPEN)

@@ -12,8 +12,9 @@
  * @STAY_REARMED: it was armed again
  * @STAY_EXPIRED: it was found due
  * @STAY_CANCELLED: it was cancelled
+ * @STAY_LISTED: all timers were listed; a timer that was still armed has a stay from then on
  */
-enum stay_end { STAY_OPEN, STAY_MOVED, STAY_REARMED, STAY_EXPIRED, STAY_CANCELLED };
+enum stay_end { STAY_OPEN, STAY_MOVED, STAY_REARMED, STAY_EXPIRED, STAY_CANCELLED, STAY_LISTED };
 
 #define NO_STAY		SIZE_MAX
 
@@ -27,6 +28,7 @@ enum stay_end { STAY_OPEN, STAY_MOVED, STAY_REARMED, STAY_EXPIRED, STAY_CANCELLE
  * @from: when the timer came there
  * @to: when it left
  * @deadline: of the timer; 0: unknown
+ * @came_down: the timer came from a stay that ended as STAY_MOVED
  * @end: how the stay ended
  * @late: lateness, if it expired
  * @delivered: when its event was read; 0: it was not, or it did not expire
@@ -41,6 +43,7 @@ struct stay {
 	uint64_t	from;
 	uint64_t	to;
 	uint64_t	deadline;
+	bool		came_down;
 	enum stay_end	end;
 	int64_t		late;
 	uint64_t	delivered;

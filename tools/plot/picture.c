@@ -407,6 +407,7 @@ static void draw_end(struct chart *chart, size_t i, const char *colour)
 		return;
 	switch (stay->end) {
 	case STAY_OPEN:
+	case STAY_LISTED:
 		return;
 	case STAY_MOVED:
 	case STAY_REARMED:
@@ -607,10 +608,10 @@ static void draw_ring(struct chart *chart, unsigned int at)
 }
 
 /* A row of one kind of event, with their number. */
-static void draw_counts(struct figure *figure, uint32_t *cells, const char *words,
+static void draw_counts(struct figure *figure, const uint32_t *cells, const char *words,
 			const char *colour)
 {
-	char text[64], count[NUMBER_LEN];
+	char count[NUMBER_LEN];
 	size_t sum = 0, i;
 
 	for (i = 0; i < COLUMNS; i++)
@@ -622,15 +623,13 @@ static void draw_counts(struct figure *figure, uint32_t *cells, const char *word
 		text_at(figure, 20, figure->y + 7, 11, colour, "", words);
 		text_at(figure, LEFT - 4, figure->y + 16, 11, FAINT, " text-anchor=\"end\"",
 			number(count, sum));
-		snprintf(text, sizeof(text), "%s", words);
 		figure->y += 22;
 	}
-	memset(cells, 0, COLUMNS * sizeof(*cells));
 }
 
 enum { COUNT_ARMED, COUNT_MOVED, COUNT_CANCELLED, COUNT_EXPIRED };
 
-static void count_stay(struct chart *chart, const struct stay *stay, bool is_first, int what,
+static void count_stay(struct chart *chart, const struct stay *stay, int what,
 		       enum lateness_class class, uint32_t *cells)
 {
 	const struct figure *figure = chart->figure;
@@ -639,7 +638,7 @@ static void count_stay(struct chart *chart, const struct stay *stay, bool is_fir
 
 	switch (what) {
 	case COUNT_ARMED:
-		counts = is_first;
+		counts = !stay->came_down;
 		break;
 	case COUNT_MOVED:
 		counts = stay->end == STAY_MOVED;
@@ -660,18 +659,11 @@ static void draw_row(struct chart *chart, int what, enum lateness_class class, c
 {
 	const struct lives *lives = chart->lives;
 	uint32_t *cells = new_cells(1);
-	bool *comes_down = calloc(lives->nr, sizeof(*comes_down));
 	size_t i;
 
-	if (!comes_down)
-		fail("out of memory");
 	for (i = 0; i < lives->nr; i++)
-		if (lives->stay[i].end == STAY_MOVED)
-			comes_down[lives->stay[i].next] = true;
-	for (i = 0; i < lives->nr; i++)
-		count_stay(chart, &lives->stay[i], !comes_down[i], what, class, cells);
+		count_stay(chart, &lives->stay[i], what, class, cells);
 	draw_counts(chart->figure, cells, words, colour);
-	free(comes_down);
 	free(cells);
 }
 
@@ -811,18 +803,18 @@ static uint64_t step_of(uint64_t span)
 
 static void draw_axis(struct figure *figure, double top)
 {
-	uint64_t step = step_of(figure->end - figure->begin), time;
+	uint64_t step = step_of(figure->end - figure->begin), i;
 	char text[DURATION_LEN];
 
-	time = (figure->begin - figure->zero + step - 1) / step * step + figure->zero;
-	for (; time <= figure->end; time += step) {
-		double x = x_of(figure, time);
+	i = (figure->begin - figure->zero + step - 1) / step;
+	for (; i <= (figure->end - figure->zero) / step; i++) {
+		double x = x_of(figure, figure->zero + i * step);
 
 		fprintf(figure->out,
 			"<path d=\"M%.1f %.1fV%.1f\" stroke=\"#333\" stroke-opacity=\"0.12\"/>\n",
 			x, top, figure->y);
 		text_at(figure, x, figure->y + 13, 12, FAINT, " text-anchor=\"middle\"",
-			duration_exact(text, time - figure->zero));
+			duration_exact(text, i * step));
 	}
 	figure->y += 24;
 }

@@ -5,9 +5,11 @@ import functools
 import os
 import pathlib
 import re
+import select
 import shlex
 import shutil
 import subprocess
+import termios
 import time
 
 import pytest
@@ -102,6 +104,47 @@ def until(condition, seconds=10):
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s"
         time.sleep(0.05)
+
+
+class Terminal:
+    """A command on a vt100, and all that it has written there."""
+
+    def __init__(self, *command):
+        self.fd, terminal = os.openpty()
+        self.text = ""
+        self.modes = termios.tcgetattr(self.fd)
+        self.child = start(*command, env={"TERM": "vt100"}, stdin=terminal, stdout=terminal,
+                           stderr=terminal)
+        os.close(terminal)
+
+    def has_written(self, pattern):
+        """After what it has written by now."""
+        while select.select([self.fd], [], [], 0)[0]:
+            try:
+                self.text += os.read(self.fd, 1 << 16).decode("ascii")
+            except OSError:
+                break
+        return re.search(pattern, self.text)
+
+    def shows(self, pattern):
+        """Waits until it has written that: only of its first screen all comes in one piece."""
+        until(lambda: self.has_written(pattern))
+        return self
+
+    def is_as_before(self):
+        """Are the modes of the terminal those of the beginning?"""
+        return termios.tcgetattr(self.fd) == self.modes
+
+    def has_ended(self):
+        """What it writes at its end is read, so that it can end."""
+        self.has_written("")
+        return self.child.poll() is not None
+
+    def end(self, how):
+        """Ends it with a signal, and returns its exit status."""
+        self.child.send_signal(how)
+        until(self.has_ended)
+        return self.child.returncode
 
 
 @functools.lru_cache(None)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The commands as fixtures, and a /proc that is made up."""
 import functools
+import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 pytest.register_assert_rewrite("commands")
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 # pylint: disable=wrong-import-position
-from commands import program, run  # noqa: E402
+from commands import Terminal, program, run  # noqa: E402
 
 
 def command(name):
@@ -23,6 +25,21 @@ twheel_sim = command("twheel-sim")
 demo = command("twheel-demo")
 fake_twheel = command("fake-twheel")
 fake_demo = command("fake-demo")
+
+
+@pytest.fixture(name="terminal")
+def fixture_terminal():
+    """Starts commands on terminals until the test ends."""
+    terminals = []
+
+    def terminal(*command):
+        terminals.append(Terminal(*command))
+        return terminals[-1]
+
+    yield terminal
+    for each in terminals:
+        each.end(signal.SIGTERM)
+        os.close(each.fd)
 
 
 class Proc:

@@ -141,6 +141,9 @@ def test_help_shows_how_it_is_used_in_lines_that_run(verb, hold):
     lines = re.findall(rf"^  ((?:printf .* \| )*twheel {verb}(?: .*)*)$", text, re.MULTILINE)
     assert lines
     result = run("sh", "-ec", "\n".join(lines).replace("1234", str(holder.pid)))
+    if verb == "top":
+        result.refused(1, "standard output is not a terminal")
+        return
     # Whether all is well in this guest is what test_doctor.py asks.
     assert result.status == 0 or verb == "doctor"
     assert result.out
@@ -450,6 +453,75 @@ def test_stat_tells_each_wheel_once_with_its_number(wheel, hold):
     assert os.path.exists(f"/proc/self/fd/{wheel}")
     numbers = [json.loads(line)["number"] for line in twheel("stat", "--json").lines]
     assert len(numbers) == len(set(numbers)) == 2
+
+
+# --- top ---
+
+INSTANCES = pathlib.Path("/sys/kernel/tracing/instances")
+
+
+def instance(top):
+    """Where a twheel top has its tracepoints."""
+    return INSTANCES / f"twheel-top-{top.child.pid}"
+
+
+@pytest.fixture(name="top")
+def fixture_top(terminal):
+    """Starts twheel top until the test ends."""
+    return lambda *options: terminal("twheel", "top", *options)
+
+
+def test_the_first_screen_of_top_has_all_timers(hold, top, tmp_path):
+    """Of 2,000, which were armed before; it sees the tracepoints."""
+    hold("twheel", "arm", *(f"{600 + i}s" for i in range(2000))).reaches("pending", 2000)
+    record = tmp_path / "record"
+    screen = top("--record", record).shows("quit").text
+    assert re.search("speed 1, live.*armed 2000, next due in ", screen, re.DOTALL)
+    assert sum(map(int, re.findall(r" {2,}(\d+)(?=\x1b|\r)", screen))) == 2000
+    assert record.read_text("ascii").count("found=listed") == 2000
+
+
+def test_top_records_a_timer_from_level_to_level(hold, top, tmp_path):
+    """And twheel plot draws it."""
+    record = tmp_path / "record"
+    # The first timer of a slot may expire there; the others come down.
+    line = "twheel arm --id 3 4s 4.005s 4.01s 4.015s"
+    hold(*line.split()).reaches("pending", 4)
+    shown = top("--record", record).shows("armed 4, ")
+    way = re.compile(r"timer_move: wheel=\d+ id=(\d) .*timer_deliver: wheel=\d+ id=\1 ", re.DOTALL)
+    until(lambda: way.search(record.read_text("ascii")) or shown.has_written("$^"))
+    assert shown.end(signal.SIGTERM) == 0
+    twheel("plot", record).prints(r"timer (\d), level 1, slot .*\n(?s:.*)timer \1, level 0, slot ")
+
+
+@cases("name", "SIGINT", "SIGTERM", "SIGQUIT", "SIGHUP")
+def test_top_leaves_no_tracing_behind_after(held, top, name):
+    """Its instance is gone, and so is another that was left by a top that was killed."""
+    killed = top("--pid", held.pid).shows("live")
+    killed.end(signal.SIGKILL)
+    assert instance(killed).exists()
+    first, second = top().shows("live"), top().shows("live")
+    assert not instance(killed).exists()
+    assert instance(first).exists() and instance(second).exists()
+    for each in first, second:
+        assert each.end(getattr(signal, name)) == 0
+    assert not list(INSTANCES.iterdir())
+
+
+def test_top_lists_the_timers_again_after_events_were_lost(hold, top, tmp_path):
+    """Which it counts."""
+    record = tmp_path / "record"
+    holder = hold("twheel", "arm", "--every", "10ms", "10ms")
+    until(lambda: holder.counter("fired"))
+    shown = top("--record", record).shows("live")
+    (instance(shown) / "buffer_size_kb").write_text("4", "ascii")
+    shown.child.send_signal(signal.SIGSTOP)
+    fired = holder.counter("fired")
+    until(lambda: holder.counter("fired") > fired + 100)
+    shown.child.send_signal(signal.SIGCONT)
+    shown.shows("events lost")
+    until(lambda: re.search(r"(?s)\[LOST .*twheel_list: .* id=\d+ .*found=listed",
+                            record.read_text("ascii")) or shown.has_written("$^"))
 
 
 # --- who may ---

@@ -222,10 +222,75 @@ def test_output_goes_to_a_file(twheel, tmp_path):
     Picture((tmp_path / "plot.svg").read_text("utf-8"))
 
 
+@cases("comment", "# expired timers come late", "# see twheel_arm: x", "# tracer: none here",
+       "# x-1 [000] 1.000000: twheel_timer_arm: wheel=1 id=1 deadline=9 level=0 slot=0")
+def test_a_comment_of_a_script_makes_it_no_recording(plot, comment):
+    """Whatever it says."""
+    assert plot(f"arm 1 350ms\n{comment}\nrun\n").text == plot("arm 1 350ms\nrun\n").text
+
+
+def placed(ns=1, deadline=5, place='"slot"', slot=1, level=0):
+    """A line of a recording."""
+    return (f'{{"what":"placed","time_ns":{ns},"id":1,"deadline_ns":{deadline},"where":' +
+            f'{{"place":{place},"level":{level},"slot":{slot}}}}}\n')
+
+
+@cases(
+    "case, line",
+    ("a slot beyond all rings", placed(slot=3000000000)),
+    ("the slot after the last ring", placed(slot=8192)),
+    ("a level beyond all wheels", placed(level=65)),
+    ("a time that is no ktime", placed(ns=18446744073709551000)),
+    ("a deadline that is none", placed(deadline=1 << 63)),
+    ("a slot of tracepoints", "a-1 [0] 1.0: twheel_timer_arm: wheel=1 id=3 deadline=1042000000 "
+     "tick=21 level=0 slot=18446744073709551615\n"),
+    ("a lateness that has no opposite", "a-1 [0] 1.0: twheel_timer_expire: wheel=1 id=3 "
+     "deadline=1 late_ns=-9223372036854775808\n"),
+)
+def test_a_record_that_no_wheel_has_is_skipped(twheel, plot, line):
+    """It is as if it were not there: alone there is nothing to draw."""
+    good = placed() if line.startswith("{") else \
+        "a-1 [0] 1.0: twheel_timer_arm: wheel=1 id=3 deadline=2 tick=2 level=0 slot=2\n"
+    assert plot(good + line).text == plot(good).text
+    twheel("plot", stdin=line, timeout=20).refused(1, "record it|standard input:1: ")
+
+
+def test_a_place_that_is_null_is_the_queue(plot):
+    """As is any other place that has no name here."""
+    assert "queue" in plot(placed(place="null")).words()
+
+
+def test_slots_that_no_wheel_has_are_unknown(plot):
+    """The picture is that of the recording without its shape."""
+    shape = '{"what":"counters","system":"","tick_ns":1,"slots":2147483648}\n'
+    assert plot(shape + placed()).text == plot(placed()).text
+
+
+def test_the_axis_ends_with_the_last_time_that_there_is(plot):
+    """The records are in any order."""
+    first, last = placed(ns=1000), placed(ns=(1 << 63) - 1)
+    assert "level 0" in plot(first + last).words()
+    assert plot(last + first).words()[-1] == plot(first + last).words()[-1]
+
+
+def test_a_timer_that_a_later_list_does_not_have_ends_there(plot):
+    """Without a mark, because it is not known how."""
+    event = "twheel-0 [000] ..... {} twheel_{}: wheel=7 id={} deadline={} level=0 slot=52\n".format
+    picture = plot("# twheel-top: tick=1000000 slots=64 ahead=0\n" +
+                   "".join(event("1.0:", "timer_arm", i, 5000000000) for i in (1, 2)) +
+                   event("2.0:", "list", 0, 0) + event("2.0:", "timer_arm", 2, 5000000000) +
+                   event("3.0:", "timer_cancel", 2, 5000000000))
+    assert [bar.split(", due")[0] for bar in picture.bars()] == [
+        "timer 1, level 0, slot 52: 0 to 1s", "timer 2, level 0, slot 52: 0 to 1s",
+        "timer 2, level 0, slot 52: 1s to 2s"]
+    # And one in the legend.
+    assert picture.count("l8 8m0 -8l-8 8") == 2
+
+
 @cases(
     "case, text, options, status, message",
-    ("a trace for people", " 0 armed 1 due 3ms\n", "", 1,
-     "record it with twheel sim --trace --json$"),
+    ("a trace for people", " 0 armed 1 due 3ms\n", "", 1, "standard input:1: 0: no such operation"),
+    ("a record without a kind", '{"what":null}\n', "", 1, "it has no places of timers"),
     ("a recording without places", '{"what":"expired","time_ns":1,"id":1,"deadline_ns":1}\n', "", 1,
      "it has no places of timers: record it with twheel sim --trace --json$"),
     ("a trace without events", "# tracer: nop\n", "", 1, "trace-cmd record -e twheel$"),

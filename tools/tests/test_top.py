@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import signal
+import time
 
 import pytest
 from commands import cases, program, run, until
@@ -12,16 +13,16 @@ from commands import cases, program, run, until
 BOTH = "arm 1 350ms\narm 2 450ms\nrun\n"
 
 
-class Terminal:
-    """A program on a terminal."""
+class Screen:
+    """A program on a terminal of tmux."""
 
-    def __init__(self, folder, *command, columns=80, lines=24, shell="", **env):
+    def __init__(self, folder, *command, columns=80, lines=24, before=":", shell="", **env):
         self.socket = folder / "tmux"
         (folder / "tmux.conf").write_text("set -g remain-on-exit on\n", "ascii")
         words = [f"{key}={value}" for key, value in {"TERM": "vt100", **env}.items()]
         line = shlex.join(str(word) for word in ("env", "-u", "NO_COLOR", *words, *command))
         self.tmux("-f", folder / "tmux.conf", "new-session", "-d", "-x", columns, "-y", lines,
-                  f"exec {line} {shell}")
+                  f"{before}; exec {line} {shell}")
 
     def tmux(self, *words):
         """Runs tmux, and returns what it prints."""
@@ -55,7 +56,7 @@ def fixture_top(tmp_path):
     def top(text, *options, twheel="twheel", **more):
         (tmp_path / "file").write_text(text, "utf-8")
         file = [tmp_path / "file"] if text else []
-        terminals.append(Terminal(tmp_path, program(twheel), "top", *options, *file, **more))
+        terminals.append(Screen(tmp_path, program(twheel), "top", *options, *file, **more))
         return terminals[-1]
 
     yield top
@@ -136,6 +137,36 @@ def test_a_recording_of_hours_is_shown_within_seconds(top):
     assert top("arm 1 3h\nrun\n").shows(r"speed 1024, running$")
 
 
+def test_records_in_any_order_come_to_an_end(top):
+    """The end is the latest time."""
+    record = '{{"what":"placed","time_ns":{},"id":{},"deadline_ns":9000000000,"where":' \
+        '{{"place":"slot","level":0,"slot":3}}}}\n'
+    text = record.format(8000000000, 1) + record.format(9000000000, 1) + record.format(1000, 2)
+    assert top(text).shows("at the end$")[1] == "armed 2, next due in 0"
+
+
+def test_slots_that_no_wheel_has_are_those_seen(top):
+    """The ring grows to the slot."""
+    text = ('{"what":"counters","system":"twheel","tick_ns":1,"slots":2147483648}\n' +
+            '{"what":"placed","time_ns":0,"id":1,"deadline_ns":5,' +
+            '"where":{"place":"slot","level":1,"slot":3}}\n')
+    top(text).shows(r"^ 1 +\.\.\.1 +1$")
+
+
+def test_a_list_takes_the_place_of_what_was_known(top):
+    """Timers that it does not have are gone, without being counted."""
+    event = "twheel-0 [000] ..... {} twheel_{}: wheel=7 id={} deadline=9000000000 {}\n".format
+    terminal = top("# twheel-top: tick=1000000 slots=64 ahead=0\n" +
+                   "".join(event("1.0:", "timer_arm", i, "level=0 slot=5") for i in range(9)) +
+                   event("2.0:", "list", 0, "") + event("2.0:", "timer_arm", 3, "level=0 slot=7"),
+                   "--pause")
+    terminal.press("s")
+    terminal.shows("^armed 9")
+    terminal.press("s")
+    terminal.shows("^armed 1, ")
+    terminal.shows(r"^ 0 +\.{3}1\.+ +1$")
+
+
 def test_r_begins_again(top):
     """With an empty wheel."""
     terminal = top(BOTH, "--pause")
@@ -145,12 +176,13 @@ def test_r_begins_again(top):
     terminal.shows("^armed 0$")
 
 
-def test_q_quits_and_leaves_the_terminal_as_it_was(top):
+def test_q_quits_and_leaves_the_terminal_as_it_was(terminal):
     """With exit status 0."""
-    terminal = top(BOTH, "--pause")
-    terminal.shows("paused")
-    terminal.press("q")
-    until(lambda: terminal.tmux("list-panes", "-F", "#{pane_dead} #{pane_dead_status}") == "1 0\n")
+    top = terminal(program("twheel"), "top", "--load", "9", "--pause").shows("quit")
+    os.write(top.fd, b"q")
+    until(top.has_ended)
+    assert top.child.returncode == 0
+    assert top.is_as_before()
 
 
 def test_slots_are_shaded_by_how_full_they_are(top):
@@ -183,6 +215,13 @@ def test_a_terminal_of_another_size_has_room_for_other_slots(top):
     terminal = top(BOTH, "--pause", columns=60, lines=16)
     terminal.press("s")
     terminal.shows(r"^ 1   64ms \.2\.{30} +2$")
+
+
+def test_levels_without_room_are_counted(top):
+    """Of three levels two are on a terminal of 12 lines."""
+    terminal = top(BOTH, "--pause", "--as", "hierarchical", lines=12)
+    terminal.press("s")
+    assert terminal.shows("^armed 2")[9] == "1 level not shown"
 
 
 def test_a_small_terminal_is_told(top):
@@ -220,21 +259,55 @@ def test_tracepoints_are_replayed(top):
     terminal.shows("^late at most 150us:  <1ms 1$")
 
 
-def test_a_wheel_that_may_not_be_traced_is_listed(top):
+def test_a_wheel_that_may_not_be_traced_is_listed(top, proc):
     """Timers are in the places that their deadlines tell."""
-    terminal = top("", "--fd", "0", twheel="fake-twheel", FAKE_TIMERS="20")
+    proc.wheel("self", 0, "twheel", 7, pending=1000, expired=3)
+    terminal = top("", "--fd", "0", twheel="fake-twheel", before=f"ln -s self {proc.folder}/$$",
+                   FAKE_TIMERS="20", FAKE_PROC=proc.folder)
     lines = terminal.shows("listed each second$")
     assert lines[1].startswith("armed 1000, expired and unread 3")
-    assert lines[5].startswith(" 0        .........1.1") and lines[5].endswith(" 18")
+    assert lines[5].startswith(" 0        ....11222212221.") and lines[5].endswith(" 18")
     assert "unknown place 982" in lines
 
 
-def test_a_signal_ends_it_in_order(top):
+def test_what_a_paused_screen_does_not_show_is_not_kept(top, proc, tmp_path):
+    """A list of 72,000 timers waits, and no other one is read meanwhile."""
+    proc.wheel("self", 0, "twheel", 7)
+    terminal = top("", "--fd", "0", "--pause", "--record", tmp_path / "record",
+                   twheel="fake-twheel", before=f"ln -s self {proc.folder}/$$",
+                   FAKE_TIMERS="80000", FAKE_PROC=proc.folder)
+
+    def lists():
+        return (tmp_path / "record").read_text("ascii").count("twheel_list")
+
+    terminal.shows("paused$")
+    until(lambda: lists() == 2)
+    # Two intervals, in which others would come.
+    time.sleep(2.2)
+    assert lists() == 2
+    terminal.press("Space")
+    until(lambda: lists() == 3)
+
+
+def test_the_rates_of_a_live_wheel_are_those_of_real_time(top, proc):
+    """They are shown while the clock stands, too."""
+    proc.wheel("self", 0, "twheel", 7, arms=1000)
+    terminal = top("", "--fd", "0", "--pause", twheel="fake-twheel",
+                   before=f"ln -s self {proc.folder}/$$", FAKE_TIMERS="20", FAKE_PROC=proc.folder)
+    terminal.shows("^in a second: armed 0, .*")
+    info = proc.folder / "self" / "fdinfo" / "0"
+    info.write_text(info.read_text("ascii").replace("arms:\t1000", "arms:\t6000"), "ascii")
+    lines = terminal.shows("^in a second: armed [1-9]")
+    assert 1000 < int(re.search(r"armed (\d+)", lines[2])[1]) <= 5000
+
+
+@cases("name", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
+def test_a_signal_ends_it_in_order(terminal, name):
     """As q does."""
-    terminal = top(BOTH, "--pause")
-    terminal.shows("paused")
-    os.kill(int(terminal.tmux("list-panes", "-F", "#{pane_pid}")), signal.SIGTERM)
-    until(lambda: terminal.tmux("list-panes", "-F", "#{pane_dead} #{pane_dead_status}") == "1 0\n")
+    top = terminal(program("twheel"), "top", "--load", "9", "--pause").shows("quit")
+    assert not top.is_as_before()
+    assert top.end(getattr(signal, name)) == 0
+    assert top.is_as_before()
 
 
 @cases(

@@ -2,6 +2,7 @@
 /* A wheel in the kernel, while it turns. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,12 @@
 
 /* Timers listed in one call. */
 #define TIMERS		512
-/* At most this many bytes are read before the screen is drawn again. */
-#define READ_MOST	(4U << 20)
+/* At most this long events are read before the screen is drawn again, however many there are. */
+#define READ_MOST	(50 * NSEC_PER_MSEC)
+/* With this many records that are not shown yet, events are dropped. */
+#define RECORDS_MOST	(1U << 16)
+/* Instances of tracefs; the rest of the name is the process. */
+#define INSTANCES	"/sys/kernel/tracing/instances/twheel-top-"
 
 uint64_t live_now(void)
 {
@@ -31,16 +36,9 @@ static bool read_info(struct live *live)
 {
 	pid_t pid = live->target.pid ? live->target.pid : getpid();
 	struct info info;
-	int wheel;
 
-	if (!info_read(pid, live->target.fd, &info)) {
-		wheel = target_open(&live->target);
-		if (wheel < 0 || wheel_get_setup(wheel, &info.setup) ||
-		    wheel_stats(wheel, &info.stats))
-			return false;
-		close(wheel);
-	}
-	if (live->info.number && info.number != live->info.number)
+	if (!info_read(pid, live->target.fd, &info) ||
+	    (live->info.number && info.number != live->info.number))
 		return false;
 	live->info = info;
 	return true;
@@ -48,31 +46,43 @@ static bool read_info(struct live *live)
 
 /* Lines: all events come as text, so that they can be recorded. */
 
+static void lose(struct live *live, uint64_t events)
+{
+	live->lost += events;
+	live->has_gap = true;
+}
+
 static void take_line(struct live *live, struct recording *recording, const char *line)
 {
 	const char *lost = strstr(line, "[LOST ");
 
-	if (lost)
-		live->lost += strtoull(lost + 6, NULL, 10);
-	recording_of_line(recording, line);
 	if (live->record)
 		fprintf(live->record, "%s\n", line);
+	if (lost)
+		lose(live, strtoull(lost + 6, NULL, 10));
+	else if (recording->nr < RECORDS_MOST)
+		recording_of_line(recording, line);
+	else
+		lose(live, 1);
 }
 
-static void __attribute__((format(printf, 3, 4)))
-tell(struct live *live, struct recording *recording, const char *format, ...)
+/* A line that looks like an event. */
+static void __attribute__((format(printf, 4, 5)))
+add_line(struct live *live, struct recording *recording, uint64_t time, const char *format, ...)
 {
-	uint64_t now = live_now();
 	char line[512];
 	va_list args;
 	int len;
 
 	len = snprintf(line, sizeof(line), "twheel-0 [000] ..... %llu.%09llu: twheel_",
-		       now / NSEC_PER_SEC, now % NSEC_PER_SEC);
+		       time / NSEC_PER_SEC, time % NSEC_PER_SEC);
 	va_start(args, format);
 	vsnprintf(line + len, sizeof(line) - len, format, args);
 	va_end(args);
-	take_line(live, recording, line);
+	if (live->record)
+		fprintf(live->record, "%s\n", line);
+	/* A list is complete, however many timers it has. */
+	recording_of_line(recording, line);
 }
 
 /* The list of timers */
@@ -94,23 +104,8 @@ static void place_of(const struct twheel_setup *setup, uint64_t deadline, unsign
 	*slot = tick % ring;
 }
 
-static void grow_listed(struct live *live, uint32_t id)
-{
-	uint32_t ids = live->ids ? live->ids : 256;
-
-	while (ids <= id)
-		ids *= 2;
-	if (ids <= live->ids)
-		return;
-	live->listed = realloc(live->listed, ids);
-	if (!live->listed)
-		fail("out of memory");
-	memset(live->listed + live->ids, 0, ids - live->ids);
-	live->ids = ids;
-}
-
-static void tell_timer(struct live *live, struct recording *recording,
-		       const struct twheel_timer *timer)
+static void add_timer(struct live *live, struct recording *recording, uint64_t time,
+		      const struct twheel_timer *timer)
 {
 	const struct twheel_setup *setup = &live->info.setup;
 	uint64_t deadline = timer->deadline, slot;
@@ -121,39 +116,31 @@ static void tell_timer(struct live *live, struct recording *recording,
 	if (deadline < setup->now)
 		deadline = setup->now + timer->remaining;
 	place_of(setup, deadline, &level, &slot);
-	tell(live, recording, "timer_arm: wheel=%llu id=%u generation=%u cookie=%llu deadline=%llu "
-	     "interval=%llu tick=0 level=%u slot=%llu found=listed",
-	     (unsigned long long)live->info.number, timer->id, timer->generation,
-	     (unsigned long long)timer->cookie, (unsigned long long)deadline,
-	     (unsigned long long)timer->interval, level, (unsigned long long)slot);
+	add_line(live, recording, time, "timer_arm: wheel=%llu id=%u generation=%u cookie=%llu "
+		 "deadline=%llu interval=%llu tick=0 level=%u slot=%llu found=listed",
+		 (unsigned long long)live->info.number, timer->id, timer->generation,
+		 (unsigned long long)timer->cookie, (unsigned long long)deadline,
+		 (unsigned long long)timer->interval, level, (unsigned long long)slot);
 }
 
 /* Returns 0 or a negative errno. */
 static int list(struct live *live, struct recording *recording)
 {
 	static struct twheel_timer timers[TIMERS];
-	bool *before = live->listed;
-	uint32_t ids = live->ids, cursor = 0;
-	int wheel = target_open(&live->target), nr = 0, i;
+	/* One time for all, so that no screen shows half of them. */
+	uint64_t time = live_now();
+	uint32_t cursor = 0;
+	int wheel = target_open(&live->target), nr, i;
 
+	live->list_again = time + NSEC_PER_SEC;
 	if (wheel < 0)
 		return wheel;
-	live->listed = NULL;
-	live->ids = 0;
-	while ((nr = wheel_list(wheel, &cursor, timers, TIMERS)) > 0) {
-		for (i = 0; i < nr; i++) {
-			grow_listed(live, timers[i].id);
-			live->listed[timers[i].id] = timers[i].state == TWHEEL_STATE_PENDING;
-			tell_timer(live, recording, &timers[i]);
-		}
-	}
+	live->has_gap = false;
+	add_line(live, recording, time, "list: wheel=%llu", (unsigned long long)live->info.number);
+	while ((nr = wheel_list(wheel, &cursor, timers, TIMERS)) > 0)
+		for (i = 0; i < nr; i++)
+			add_timer(live, recording, time, &timers[i]);
 	close(wheel);
-	/* Timers that are gone. */
-	for (i = 0; (uint32_t)i < ids; i++)
-		if (before[i] && ((uint32_t)i >= live->ids || !live->listed[i]))
-			tell(live, recording, "timer_cancel: wheel=%llu id=%d",
-			     (unsigned long long)live->info.number, i);
-	free(before);
 	return nr;
 }
 
@@ -186,36 +173,47 @@ static void remove_instance(struct live *live)
 	*live->instance = 0;
 }
 
+/* What a killed process has left.  The kernel keeps an instance whose trace_pipe is open. */
+static void remove_old_instances(void)
+{
+	glob_t found;
+	size_t i;
+
+	if (glob(INSTANCES "*", 0, NULL, &found))
+		return;
+	for (i = 0; i < found.gl_pathc; i++)
+		rmdir(found.gl_pathv[i]);
+	globfree(&found);
+}
+
 static void trace(struct live *live)
 {
 	char path[256], filter[64];
 
-	live->pipe = -1;
-	snprintf(live->instance, sizeof(live->instance),
-		 "/sys/kernel/tracing/instances/twheel-top-%d", getpid());
+	remove_old_instances();
+	snprintf(live->instance, sizeof(live->instance), INSTANCES "%d", getpid());
 	if (mkdir(live->instance, 0700)) {
 		*live->instance = 0;
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/trace_pipe", live->instance);
 	snprintf(filter, sizeof(filter), "wheel == %llu", (unsigned long long)live->info.number);
-	if (write_file(live->instance, "trace_clock", "mono"))
-		live->pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	live->pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	/* The filter has no effect on events without a wheel. */
 	write_file(live->instance, "events/twheel/filter", filter);
-	if (live->pipe < 0 || !write_file(live->instance, "events/twheel/enable", "1"))
+	if (live->pipe < 0 || !write_file(live->instance, "trace_clock", "mono") ||
+	    !write_file(live->instance, "events/twheel/enable", "1"))
 		remove_instance(live);
 }
 
 static void read_pipe(struct live *live, struct recording *recording)
 {
-	size_t all = 0;
+	uint64_t until = live_now() + READ_MOST;
 	ssize_t got;
 	char *end;
 
-	while (all < READ_MOST && (got = read(live->pipe, live->part + live->len,
-					      sizeof(live->part) - 1 - live->len)) > 0) {
-		all += got;
+	while (live_now() < until && (got = read(live->pipe, live->part + live->len,
+						 sizeof(live->part) - 1 - live->len)) > 0) {
 		live->len += got;
 		live->part[live->len] = 0;
 		while ((end = strchr(live->part, '\n'))) {
@@ -257,7 +255,7 @@ void live_start(struct live *live, struct recording *recording, const struct tar
 	if (!read_info(live))
 		fail("the wheel was closed, or belongs to another user: try again as root");
 	live->ahead = live->info.setup.now - (before + live_now()) / 2;
-	/* Reading the clock takes this long. */
+	/* A smaller difference is the time between the two readings of the same clock. */
 	if (llabs(live->ahead) < 10 * (long long)NSEC_PER_MSEC)
 		live->ahead = 0;
 	if (record)
@@ -272,7 +270,6 @@ void live_start(struct live *live, struct recording *recording, const struct tar
 	err = list(live, recording);
 	if (err && !live_is_traced(live))
 		fail("the timers can be neither listed nor traced: %s", wheel_explain(err));
-	live->list_again = live_now() + NSEC_PER_SEC;
 }
 
 void live_poll(struct live *live, struct recording *recording)
@@ -281,12 +278,13 @@ void live_poll(struct live *live, struct recording *recording)
 		return;
 	if (!read_info(live))
 		live->is_closed = true;
-	if (live_is_traced(live)) {
+	if (live_is_traced(live))
 		read_pipe(live, recording);
-	} else if (live_now() >= live->list_again) {
+	if ((live->has_gap || !live_is_traced(live)) && recording->nr < RECORDS_MOST &&
+	    live_now() >= live->list_again)
 		list(live, recording);
-		live->list_again = live_now() + NSEC_PER_SEC;
-	}
+	if (live->record)
+		fflush(live->record);
 }
 
 bool live_end(struct live *live)
@@ -297,7 +295,5 @@ bool live_end(struct live *live)
 	if (live->record)
 		is_good = !(ferror(live->record) | fclose(live->record));
 	live->record = NULL;
-	free(live->listed);
-	live->listed = NULL;
 	return is_good;
 }

@@ -3,8 +3,9 @@
  * A wheel in the kernel, while it turns.
  *
  * If this process may see tracepoints, it reads them in an instance of tracefs, so other tracing is
- * not disturbed; the instance is removed at the end.  Timers that were armed before are listed, and
- * placed by their deadlines, as the wheel would file them now.  A process that may not see
+ * not disturbed; the instance is removed at the end, or by the next such process.  Timers that were
+ * armed before are listed, and placed by their deadlines, as the wheel would file them now.  They
+ * are listed again after events were lost, at most once a second.  A process that may not see
  * tracepoints lists all timers once a second.
  */
 #ifndef TWHEEL_TOP_LIVE_H
@@ -26,10 +27,9 @@
  * @part: the beginning of a line that is not complete yet
  * @len: length of @part
  * @record: the text is written here as well; or NULL
- * @listed: the timers of the last list, by id
- * @ids: room for this many ids
- * @list_again: when the timers are listed again
- * @lost: events that the kernel dropped
+ * @list_again: when the timers may be listed again
+ * @has_gap: events were lost since the timers were listed
+ * @lost: number of events that the kernel or this process dropped
  * @is_closed: the wheel was closed
  */
 struct live {
@@ -41,9 +41,8 @@ struct live {
 	char part[1024];
 	size_t len;
 	FILE *record;
-	bool *listed;
-	uint32_t ids;
 	uint64_t list_again;
+	bool has_gap;
 	uint64_t lost;
 	bool is_closed;
 };
@@ -51,7 +50,10 @@ struct live {
 /* Exits with a message if the wheel can be neither traced nor listed. */
 void live_start(struct live *live, struct recording *recording, const struct target *target,
 		const char *record);
-/* Add the records since the last call. */
+/*
+ * Add the records since the last call.  While a paused or slow screen leaves too many in
+ * @recording, the events are written to the file of --record, and dropped.
+ */
 void live_poll(struct live *live, struct recording *recording);
 /* Returns false if the recording could not be written completely. */
 bool live_end(struct live *live);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "duration.h"
 #include "output.h"
 #include "top/model.h"
@@ -23,17 +24,7 @@ void model_end(struct model *model)
 
 static struct waiting *timer_of(struct model *model, uint32_t id)
 {
-	size_t ids = model->ids ? model->ids : 256;
-
-	while (ids <= id)
-		ids *= 2;
-	if (ids > model->ids) {
-		model->timer = reallocarray(model->timer, ids, sizeof(*model->timer));
-		if (!model->timer)
-			fail("out of memory");
-		memset(model->timer + model->ids, 0, (ids - model->ids) * sizeof(*model->timer));
-		model->ids = ids;
-	}
+	model->timer = array_grown(model->timer, id, &model->ids, sizeof(*model->timer));
 	return &model->timer[id];
 }
 
@@ -103,22 +94,30 @@ static void put_in(struct model *model, struct waiting *timer, const struct reco
 		ring->span = record->span;
 }
 
-static void note_fall(struct model *model, const struct waiting *timer, const struct record *record)
+static void note_move(struct model *model, const struct waiting *timer, const struct record *record)
 {
-	struct fall *fall = &model->fall[0];
+	struct move *move = &model->move[0];
 	/* The kernel takes time to move each timer. */
 	uint64_t most = model->recording->is_trace ? 10 * NSEC_PER_MSEC : 0;
 
 	if (!timer->is_armed || timer->level < 0 || record->level < 0)
 		return;
-	if (!fall->timers || record->time - fall->time > most || fall->from != timer->level ||
-	    fall->slot != timer->slot || fall->to != record->level) {
-		memmove(fall + 1, fall, (MODEL_FALLS - 1) * sizeof(*fall));
-		*fall = (struct fall){ .time = record->time, .from = timer->level,
+	if (!move->timers || record->time - move->time > most || move->from != timer->level ||
+	    move->slot != timer->slot || move->to != record->level) {
+		memmove(move + 1, move, (MODEL_MOVES - 1) * sizeof(*move));
+		*move = (struct move){ .time = record->time, .from = timer->level,
 				       .slot = timer->slot, .to = record->level };
 	}
-	fall->to_slot = record->slot;
-	fall->timers++;
+	move->to_slot = record->slot;
+	move->timers++;
+}
+
+static void take_out_all(struct model *model)
+{
+	size_t id;
+
+	for (id = 0; id < model->ids; id++)
+		take_out(model, &model->timer[id]);
 }
 
 static void note_late(struct model *model, int64_t late)
@@ -148,6 +147,10 @@ void model_take(struct model *model, const struct record *record)
 	}
 	if (record->wheel != model->wheel)
 		return;
+	if (record->what == RECORD_LISTED) {
+		take_out_all(model);
+		return;
+	}
 	timer = timer_of(model, record->id);
 	switch (record->what) {
 	case RECORD_PLACED:
@@ -164,7 +167,7 @@ void model_take(struct model *model, const struct record *record)
 		return;
 	case RECORD_MOVED:
 		model->counts.moved++;
-		note_fall(model, timer, record);
+		note_move(model, timer, record);
 		put_in(model, timer, record);
 		return;
 	case RECORD_EXPIRED:
@@ -178,6 +181,7 @@ void model_take(struct model *model, const struct record *record)
 		return;
 	case RECORD_DELIVERED:
 	case RECORD_WOKEN:
+	case RECORD_LISTED:
 		return;
 	}
 }

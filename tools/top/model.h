@@ -7,8 +7,8 @@
 #include "recording.h"
 
 #define MODEL_LEVELS	16
-/* This many falls are kept, each from a slot to a level. */
-#define MODEL_FALLS	8
+/* This many of the last moves down are kept, each from a slot to a level. */
+#define MODEL_MOVES	8
 
 /**
  * struct ring - a level
@@ -25,7 +25,7 @@ struct ring {
 };
 
 /**
- * struct fall - timers that came down together
+ * struct move - timers that came down together
  * @time: when
  * @from: the level that they left
  * @slot: of that level
@@ -33,7 +33,7 @@ struct ring {
  * @to_slot: the slot of the last of them
  * @timers: number of timers
  */
-struct fall {
+struct move {
 	uint64_t	time;
 	int32_t		from;
 	uint32_t	slot;
@@ -83,7 +83,7 @@ struct waiting {
  * @counts: the events so far
  * @late: number of expired timers, by lateness_class()
  * @late_max: the largest lateness
- * @fall: the last falls, the newest first
+ * @move: the last moves down, the newest first
  */
 struct model {
 	const struct recording	*recording;
@@ -100,7 +100,7 @@ struct model {
 	struct counts		counts;
 	uint64_t		late[LATE_CLASSES];
 	int64_t			late_max;
-	struct fall		fall[MODEL_FALLS];
+	struct move		move[MODEL_MOVES];
 };
 
 void model_start(struct model *model, const struct recording *recording, uint64_t wheel);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The screen of twheel top: for each level a line with a cell for each slot, or for several, and a
- * line with its hand and the slots of the last fall.
+ * line with its hand and the slots of the last move down.
  *
  * A cell is a digit up to 9 timers, and a sign for more.  Bold and reverse show the same, and so do
  * colours, if the terminal has them and NO_COLOR is not set.
@@ -197,7 +197,7 @@ static void draw_level(const struct model *model, const struct view *view, unsig
 		       int y)
 {
 	const struct ring *ring = &model->ring[level];
-	const struct fall *fall = &model->fall[0];
+	const struct move *move = &model->move[0];
 	uint32_t slots = slots_to_cell(ring), slot, i, count;
 	char span[DURATION_LEN] = "", text[NUMBER_LEN];
 
@@ -212,29 +212,33 @@ static void draw_level(const struct model *model, const struct view *view, unsig
 	mvprintw(y, COLS - BEHIND, "%6s", count_text(text, ring->timers));
 	if (model_hand(model, level, view->clock, &slot))
 		mark(y + 1, ring, slot, '^');
-	if (fall->timers && fall->from == (int32_t)level && fall->slot < ring->size)
-		mark(y + 1, ring, fall->slot, 'v');
-	if (fall->timers && fall->to == (int32_t)level && fall->to_slot < ring->size)
-		mark(y + 1, ring, fall->to_slot, '*');
+	if (move->timers && move->from == (int32_t)level && move->slot < ring->size)
+		mark(y + 1, ring, move->slot, 'v');
+	if (move->timers && move->to == (int32_t)level && move->to_slot < ring->size)
+		mark(y + 1, ring, move->to_slot, '*');
 }
 
 static int draw_levels(const struct model *model, const struct view *view)
 {
-	int room = (LINES - HEAD - 3) / 2, y = HEAD, level = model->levels;
+	int room = (LINES - HEAD - 3) / 2, y = HEAD, level = model->levels, hidden = 0;
 
 	attron(A_UNDERLINE);
 	mvprintw(HEAD - 1, 0, "%-*s%-*s%*s", CELLS_AT, "level of",
 		 COLS - CELLS_AT - BEHIND, "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000",
 		 BEHIND, "timers");
 	attroff(A_UNDERLINE);
-	if (level > room)
-		level = room;
 	while (--level >= 0) {
 		if (!model->ring[level].size)
 			continue;
+		if (level >= room) {
+			hidden++;
+			continue;
+		}
 		draw_level(model, view, level, y);
 		y += 2;
 	}
+	if (hidden)
+		mvprintw(y++, 0, "%d level%s not shown", hidden, hidden == 1 ? "" : "s");
 	return y;
 }
 
@@ -264,21 +268,21 @@ static int draw_elsewhere(const struct model *model, const struct view *view, in
 	return y;
 }
 
-static void draw_falls(const struct model *model, const struct view *view, int y)
+static void draw_moves(const struct model *model, const struct view *view, int y)
 {
 	char time[DURATION_LEN], count[NUMBER_LEN];
 	size_t i;
 
-	for (i = 0; i < MODEL_FALLS && model->fall[i].timers && y < LINES - 1; i++, y++) {
-		const struct fall *fall = &model->fall[i];
+	for (i = 0; i < MODEL_MOVES && model->move[i].timers && y < LINES - 1; i++, y++) {
+		const struct move *move = &model->move[i];
 
 		if (model->recording->is_trace)
-			duration_short(time, since(fall->time, view->zero));
+			duration_short(time, since(move->time, view->zero));
 		else
-			duration_exact(time, fall->time);
+			duration_exact(time, move->time);
 		mvprintw(y, 0, "%14s  level %d, slot %u to level %d, slot %u: %s timer%s", time,
-			 fall->from, fall->slot, fall->to, fall->to_slot,
-			 count_text(count, fall->timers), fall->timers == 1 ? "" : "s");
+			 move->from, move->slot, move->to, move->to_slot,
+			 count_text(count, move->timers), move->timers == 1 ? "" : "s");
 	}
 }
 
@@ -298,7 +302,7 @@ void screen_draw(const struct model *model, const struct view *view)
 	draw_lateness(model);
 	y = draw_levels(model, view);
 	y = draw_elsewhere(model, view, y);
-	draw_falls(model, view, y);
+	draw_moves(model, view, y);
 	mvprintw(LINES - 1, 0, "%.*s", COLS - 1, view->keys);
 	refresh();
 }
