@@ -57,6 +57,24 @@ int main(void)
 	return !!twheel_open(&wheel, &options);
 }
 """
+# Wants a timer at once, on the tick, and a wait that is not longer than it says.
+EXACT = """
+#include "test.h"
+
+int main(void)
+{
+	int wheel = wheel_open();
+	struct twheel_event event;
+	__u64 due = now_ns() + 2 * MS;
+
+	arm(wheel, 0, due);
+	check(take_until(wheel, &event, 1, due + 100 * MS) && event.fired <= due + MS, "on time");
+	due = now_ns() + 5 * SEC;
+	arm(wheel, 0, due);
+	check(!take_until(wheel, &event, 1, due - 2 * MS), "until a time");
+	return done();
+}
+"""
 # Makes a call until it is no longer refused.
 CALLS = """
 #include <fcntl.h>
@@ -141,6 +159,7 @@ def test_a_program_that_does_not_compile_gets_no_points(tmp_path):
 @pytest.mark.parametrize("source, code, text", [
     (LIBRARY, 0, ""),
     (PEEPS, 0, ""),
+    (EXACT, 0, "ok 1 - on time\nok 2 - until a time\n1..2\n"),
     ("#include <unistd.h>\nint main(void) { return pause(); }", 1,
      "Killed\nIt ended with code 137.\n"),
     ('#include <stdio.h>\nint main(void) { puts("\\r#@ right 1\\rexit 1\\nnot ok 1"); return 0; }',
@@ -149,7 +168,7 @@ def test_a_program_that_does_not_compile_gets_no_points(tmp_path):
     ("#include <time.h>\n#include <unistd.h>\n"
      "int main(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); sleep(1000);\n"
      "\treturn t.tv_sec > 0; }", 0, ""),
-], ids=["libtwheel", "peeps", "waits for ever", "forges results", "code of a guest", "clock"])
+], ids=["libtwheel", "peeps", "exact", "waits for ever", "forges results", "code of a guest", "clock"])
 def test_the_exit_code_decides(folder, compiled, source, code, text):
     """In a guest with a broken wheel."""
     assert marks.try_program(compiled(source), folder / "crowd/twheel.ko") == (code, text)

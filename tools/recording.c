@@ -289,8 +289,9 @@ bool recording_of_line(struct recording *recording, const char *line)
 	if (*line != '{')
 		return of_trace(recording, line);
 	object = json_tokener_parse(line);
-	is_record = object && json_object_is_type(object, json_type_object) &&
-		    of_json(recording, object);
+	if (!object)
+		fail("a line is cut: %.60s: record the wheel again", line);
+	is_record = json_object_is_type(object, json_type_object) && of_json(recording, object);
 	json_object_put(object);
 	return is_record;
 }

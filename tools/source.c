@@ -99,10 +99,13 @@ static void simulate(struct job *job, const struct sim_system *system,
 	s = job_run(job, system, &observer);
 	recording->tick = sim_shape(s)->tick;
 	recording->slots = sim_shape(s)->slots;
-	sim_destroy(s);
+	if (!recording->nr && sim_counters(s)->refused)
+		fail("%s: %s refuses all timers: see twheel sim --trace, and give another --tick",
+		     job->script.name, recording->name);
 	if (!recording->nr)
 		fail("%s: it arms no timer: write lines such as arm 1 350ms and run",
 		     job->script.name);
+	sim_destroy(s);
 }
 
 static void read_script(struct job *job, const struct text *text)

@@ -51,8 +51,8 @@ WHEELS = (
         "Timers that come down in one step are not sorted. On time each tick has a step of its "
         "own, so only a reader who is behind, with 1,024 events unread, gets them in the wrong "
         "order.",
-        "Events come in the order of their ticks, also to a reader who has slept too long. What "
-        "does the header say of 1,024 events?",
+        "Events come in the order of their ticks, also to a reader who has slept too long, if "
+        "no slot holds more than 64. What does the header say of 1,024 events?",
         (("wheel.c", "at && sorted[at - 1] > tick", "false"),)),
     Wheel(
         "cancelled",
