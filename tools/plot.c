@@ -156,8 +156,7 @@ static void write_help(char *text, size_t size)
 	job_about(file);
 	fputs("\n"
 	      "Example: how a timer of 450 ms comes down on Kafka's wheels, and on this one\n"
-	      "  printf 'arm 1 450ms\\nrun\\n' |\n"
-	      "      twheel plot --as hierarchical --as twheel --slots 20 -o plot.svg", file);
+	      "  printf 'arm 1 450ms\\nrun\\n' | twheel plot --as hierarchical --as twheel", file);
 	fclose(file);
 }
 
