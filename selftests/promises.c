@@ -425,8 +425,9 @@ TEST_F(wheel, promise_4_bounded_cascade)
 	EXPECT_GE(deadline + LATE, ev.fired);
 	ASSERT_EQ(0, wheel_stats(self->fd, &s));
 	EXPECT_EQ(NR, s.pending);
-	/* It has begun. */
-	EXPECT_LT(10, s.interrupts);
+	/* It has begun, in steps; on a slow machine one follows the other without an interrupt. */
+	if (!getenv("TWHEEL_LATE_MS"))
+		EXPECT_LT(10, s.interrupts);
 }
 
 TEST_F(wheel, promise_4_bounded_over_wheels)
