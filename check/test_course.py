@@ -347,14 +347,19 @@ def test_a_changed_wheel_is_checked(copy, changes, good, says):
 @pytest.fixture(scope="module", name="examples")
 def fixture_examples():
     """What the script prints that runs the examples of the texts."""
-    return run(COURSE / "texts/all").good().out
+    return run(COURSE / "texts/all")
+
+
+def test_all_examples_of_the_texts_come_out(examples):
+    """And they are counted."""
+    assert examples.good().lines[-1] == f"# {len(TEXTS)} of {len(TEXTS)} come out"
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=[path.stem for path in TEXTS])
 def test_an_example_of_the_texts_comes_out(examples, path):
     """And docs/sim.md has it."""
     title = path.read_text("utf-8").splitlines()[1].removeprefix("# ")
-    assert re.search(rf"(?m)^ok \d+ - {re.escape(title)}$", examples)
+    assert re.search(rf"(?m)^ok \d+ - {re.escape(title)}$", examples.out)
     assert f"(course/texts/{path.name})" in (TREE / "docs/sim.md").read_text("utf-8")
 
 
