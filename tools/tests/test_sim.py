@@ -319,7 +319,7 @@ def test_twheel_sim_by_itself_is_the_same(sim, twheel_sim, options):
 
 
 def test_twheel_sim_by_itself_needs_no_library_but_c():
-    """So that the course needs a compiler, make and perl only."""
+    """So that the course needs a compiler, make and python3 only."""
     libraries = run("ldd", program("twheel-sim")).good().lines
     known = r"\b(libc|ld-linux\S*|linux-vdso)\."
     assert all(re.search(known, line) for line in libraries)
