@@ -94,7 +94,8 @@ DEFINE_EVENT(twheel_timer, twheel_timer_stale,
 
 /*
  * The cascade has filed a timer again.  If @from, the tick it was filed by, is not @tick, it was
- * moved meanwhile by a store, or to later by a call.
+ * moved meanwhile by a store, or to later by a call.  Or a read has filed a timer for its next
+ * period: @from is 0.
  */
 TRACE_EVENT(twheel_timer_move,
 	TP_PROTO(const struct wheel *w, u32 id, u64 from),

@@ -301,7 +301,7 @@ COUNTS = (
     ("wheel.h", "(?m)^\tu64\t*cascades;", r"\g<0>\n\tu64 heavies;"),
     ("wheel.c", r"(?m)^\t\t\tw->heavy \|= BIT\(l\);", "\t\t\tw->heavies++, w->heavy |= BIT(l);"),
     ("tools/sim/sim.h", "(?m)^\tuint64_t\tsignals;", r"\g<0>\n\tuint64_t heavies;"),
-    ("tools/sim/twheel.c", r"(?m)^\tnote_moves\(s\);",
+    ("tools/sim/twheel.c", r"(?m)^\towner_advance\(ts, s->now\);",
      r"\g<0>\n\ts->counters.heavies = ts->wheel.heavies;"),
     ("tools/sim/show.c", r"(?m)^\tif \(c->signals\)", "\tif (system == sim_systems[0])\n"
      r'\t\trow("heavy slots", c->heavies, "");' r"\n\g<0>"))

@@ -271,6 +271,27 @@ TEST_F(trace, expiry_and_delivery_are_traced_as_they_are_counted)
 	}
 }
 
+TEST_F(trace, the_next_period_is_traced_when_a_read_begins_it)
+{
+	__u64 number = number_of(self->fd), base = now_ns() + 20 * MSEC;
+	struct twheel_event ev;
+	const char *line;
+
+	ASSERT_EQ(0, arm_every(self->fd, 3, base, 40 * SEC, 0));
+	ASSERT_EQ(1, collect(self->fd, &ev, 1));
+	trace_read(self->instance, self->text);
+	line = next_line(self->text, "twheel_timer_deliver", number);
+	ASSERT_NE(NULL, line);
+	line = next_line(line, "twheel_timer_move", number);
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(3, field(line, "id"));
+	EXPECT_EQ(0, field(line, "from"));
+	EXPECT_EQ(base + 40 * SEC, field(line, "deadline"));
+	EXPECT_EQ((base + 40 * SEC + MSEC - 1) / MSEC, field(line, "tick"));
+	EXPECT_LT(0, field(line, "level"));
+	EXPECT_EQ(NULL, next_line(line, "twheel_timer_move", number));
+}
+
 /*
  * In a slot of level 1, which comes down for the first of them, and the others with it, each to its
  * own slot.

@@ -241,6 +241,9 @@ static bool of_fields(struct recording *recording, enum record_what what, const 
 	if (record.what == RECORD_PLACED && record.level == LEVEL_UNKNOWN &&
 	    field(fields, "tick", 0))
 		record.what = RECORD_KEPT;
+	/* For its next period. */
+	if (what == RECORD_MOVED && !field(fields, "from", 1))
+		record.what = RECORD_PLACED;
 	if (what == RECORD_EXPIRED || what == RECORD_DELIVERED) {
 		record.late = field(fields, "late_ns", 0);
 		record.clock = record.deadline + record.late + field(fields, "unread_ns", 0);

@@ -246,7 +246,8 @@ static void compute_rates(struct top *t)
 
 	if (!t->is_live && t->speed > 0)
 		least <<= t->speed;
-	if (ns < least)
+	/* A recording may be shorter. */
+	if (ns < least && (!ns || !has_ended(t) || t->rates_at != first_time(t)))
 		return;
 	t->view.per_s = (struct counts){
 		.armed = rate(before->armed, counts.armed, ns),
@@ -363,6 +364,7 @@ static void open_live(struct top *t)
 static void open_file(struct top *t)
 {
 	static struct recording recordings[JOB_SYSTEMS];
+	bool has_wheel = !t->wheel;
 	size_t i;
 
 	source_read(&t->job, recordings);
@@ -372,9 +374,13 @@ static void open_file(struct top *t)
 
 		if (!t->wheel)
 			t->wheel = record->wheel;
+		has_wheel |= record->wheel == t->wheel;
 		if (record->time > t->last)
 			t->last = record->time;
 	}
+	if (!has_wheel)
+		fail("--wheel %llu: the recording has no such wheel: give one of its wheels",
+		     (unsigned long long)t->wheel);
 	if (t->recording.is_trace)
 		snprintf(t->recording.name, sizeof(t->recording.name), "wheel %llu",
 			 (unsigned long long)t->wheel);

@@ -66,8 +66,8 @@ static struct stay *begin(struct maker *m, const struct record *record, uint64_t
 
 /*
  * The open stay of a timer.  The place is unknown for a timer that was armed before the recording
- * began, and for the periods of a periodic timer in a trace: such a stay lasts since the last one,
- * or since the recording began.
+ * began, or for which events are missing: such a stay lasts since the last one, or since the
+ * recording began.
  */
 static struct stay *open_stay(struct maker *m, const struct record *record)
 {

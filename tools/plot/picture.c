@@ -75,6 +75,8 @@ static const struct style {
  * @late: expired stays by class
  * @cancelled: cancelled stays
  * @has_empty: there are empty wake-ups
+ * @has_again: there are timers that were filed again, from a queue or by a call
+ * @has_read: there are events that were read later
  */
 struct figure {
 	FILE *out;
@@ -85,6 +87,8 @@ struct figure {
 	size_t late[LATE_CLASSES];
 	size_t cancelled;
 	bool has_empty;
+	bool has_again;
+	bool has_read;
 };
 
 /**
@@ -391,6 +395,7 @@ static void draw_delivery(struct chart *chart, size_t i, double y, const char *c
 
 	if (x2 - x1 < 6)
 		return;
+	chart->figure->has_read = true;
 	fprintf(chart->figure->out,
 		"<path d=\"M%.1f %.1fH%.1f\" stroke=\"%s\" stroke-dasharray=\"2 2\"/>\n"
 		"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"none\" stroke=\"%s\"/>\n",
@@ -412,6 +417,7 @@ static void draw_end(struct chart *chart, size_t i, const char *colour)
 	case STAY_MOVED:
 	case STAY_REARMED:
 		to = middle_of(chart, stay->next);
+		chart->figure->has_again |= stay->end == STAY_REARMED;
 		fprintf(out, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\"%s/>\n", x, y, to, colour,
 			stay->end == STAY_MOVED ? "" : " stroke-dasharray=\"1 3\"");
 		if (stay->end == STAY_MOVED && chart->has_labels)
@@ -676,7 +682,7 @@ static void draw_rings(struct chart *chart)
 			draw_ring(chart, lane_at(place));
 	chart->figure->y += 4;
 	draw_row(chart, COUNT_ARMED, 0, "armed", INK);
-	draw_row(chart, COUNT_MOVED, 0, "come down", "#1e3a8a");
+	draw_row(chart, COUNT_MOVED, 0, "moved", "#1e3a8a");
 	draw_row(chart, COUNT_CANCELLED, 0, "cancelled", WAITING);
 	for (class = 0; class < LATE_CLASSES; class++)
 		draw_row(chart, COUNT_EXPIRED, class, styles[class].words, styles[class].colour);
@@ -738,7 +744,7 @@ static void draw_head(struct chart *chart)
 	}
 	for (i = 0; i < lives->wakes; i++)
 		woken += is_seen(figure, lives->wake[i].time, lives->wake[i].time);
-	snprintf(text, sizeof(text), "%s timer%s, %s come down, %s %s%s",
+	snprintf(text, sizeof(text), "%s timer%s, %s moved, %s %s%s",
 		 number(timers, lives->timers), lives->timers == 1 ? "" : "s",
 		 number(moves, moved), number(wakes, woken),
 		 lives->is_trace ? "hrtimer" : "wake-up", woken == 1 ? "" : "s");
@@ -841,6 +847,17 @@ static void draw_legend(struct figure *figure)
 		text_at(figure, x + 12, y + 4, 12, FAINT, "", "cancelled");
 		x += 80;
 	}
+	if (figure->has_again) {
+		fprintf(figure->out, "<path d=\"M%.1f %.1fv12\" stroke=\"" WAITING
+			"\" stroke-dasharray=\"1 3\"/>\n", x, y - 6);
+		text_at(figure, x + 8, y + 4, 12, FAINT, "", "filed again");
+		x += 90;
+	}
+	if (figure->has_read) {
+		fprintf(figure->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"none\" "
+			"stroke=\"" WAITING "\"/>\n", x, y);
+		text_at(figure, x + 10, y + 4, 12, FAINT, "", "read");
+	}
 	figure->y = y + 16;
 }
 
@@ -848,6 +865,7 @@ static void draw_legend(struct figure *figure)
 static void choose_time(struct figure *figure, const struct lives *lives, size_t nr,
 			const struct choice *choice)
 {
+	char text[DURATION_LEN], end[DURATION_LEN];
 	size_t i;
 
 	figure->begin = UINT64_MAX;
@@ -859,6 +877,10 @@ static void choose_time(struct figure *figure, const struct lives *lives, size_t
 	}
 	if (lives->is_trace)
 		figure->zero = figure->begin;
+	if (choice->from > figure->end - figure->zero)
+		fail("--from %s: the recording ends at %s: give an earlier time",
+		     duration_exact(text, choice->from),
+		     duration_exact(end, figure->end - figure->zero));
 	if (choice->from > figure->begin - figure->zero)
 		figure->begin = figure->zero + choice->from;
 	if (choice->to < figure->end - figure->zero)

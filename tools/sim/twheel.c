@@ -3,8 +3,7 @@
  * twheel itself: the source of the module, wheel.c and timers.c, built for user space as in the
  * library and the tests.
  *
- * The wheel reports nothing of its inner steps except counters.  So, for an observer, the places of
- * all timers are compared whenever the counter of moves has changed.
+ * Its tracepoint tells which timers move.
  */
 #include "system.h"
 
@@ -18,10 +17,15 @@
 #define free_pages_exact(p, size)	sim_free(p)
 
 #define TWHEEL_PART			static
-/* The page in the browser notes which lines of the wheel run. */
-#ifdef SIM_WHEEL_LINES
 #include "../../filing.h"
 #include "../../trace.h"
+
+static void tell_move(const struct wheel *w, u32 id, u64 from);
+#define trace_twheel_timer_move		tell_move
+#define trace_twheel_timer_move_enabled()	true
+
+/* The page in the browser notes which lines of the wheel run. */
+#ifdef SIM_WHEEL_LINES
 #include SIM_WHEEL_LINES
 #endif
 
@@ -31,11 +35,11 @@
 /**
  * struct state - a wheel
  * @timers: the wheel and its timers
- * @moves: moves that were counted so far
+ * @sim: to tell moves
  */
 struct state {
 	struct timers	timers;
-	u64		moves;
+	struct sim	*sim;
 };
 
 static enum sim_result twheel_create(struct sim *s)
@@ -51,6 +55,7 @@ static enum sim_result twheel_create(struct sim *s)
 	s->state = sim_alloc(sizeof(struct state), 64);
 	if (!s->state)
 		return SIM_NO_MEMORY;
+	((struct state *)s->state)->sim = s;
 	timers_setup(s->state, setup.capacity, setup.levels, setup.slots, setup.tick, s->now);
 	return SIM_OK;
 }
@@ -103,51 +108,6 @@ static uint64_t twheel_next(struct sim *s)
 	return next > s->now ? next : s->now;
 }
 
-/* One of the timers in a slot may have come there from elsewhere. */
-static void find_moved(struct sim *s, u32 level, u32 place)
-{
-	const struct wheel *w = &((struct state *)s->state)->timers.wheel;
-	u32 at = w->level[level].slot[place].tail;
-	u64 entry;
-
-	while (owner_entry(w, &at, &entry)) {
-		struct sim_timer *timer;
-
-		if (!owner_own(w, entry))
-			continue;
-		timer = sim_timer_known(s, entry_id(entry));
-		if (timer->level != level || timer->slot != place)
-			sim_moved(s, timer);
-	}
-}
-
-static void note_moves(struct sim *s)
-{
-	struct state *state = s->state;
-	const struct wheel *w = &state->timers.wheel;
-	u64 moves = w->moves - state->moves, before = s->counters.moves;
-
-	if (!moves)
-		return;
-	state->moves = w->moves;
-	for (u32 l = 0; s->observer.tell && l < w->nr_levels; l++)
-		for (u32 place = 0; place <= w->mask; place++)
-			find_moved(s, l, place);
-	/* All of them, also those that are due by now. */
-	s->counters.moves = before + moves;
-}
-
-static void twheel_wake(struct sim *s)
-{
-	struct timers *ts = s->state;
-	struct twheel_event event;
-
-	owner_advance(ts, s->now);
-	note_moves(s);
-	while (owner_read(ts, &event, s->now))
-		sim_expire(s, sim_timer_known(s, event.id), event.overruns);
-}
-
 /* Is a timer in a slot?  Then @position is how many entries came there after its own. */
 static bool find_in(const struct wheel *w, const struct wheel_slot *slot, u32 id,
 		    unsigned int *position)
@@ -161,30 +121,68 @@ static bool find_in(const struct wheel *w, const struct wheel_slot *slot, u32 id
 	return false;
 }
 
+static bool find_place(const struct timers *ts, u32 l, u32 place, u32 id, struct sim_where *where)
+{
+	const struct wheel *w = &ts->wheel;
+	const struct wheel_level *level = &w->level[l];
+	unsigned int position;
+
+	if (!find_in(w, &level->slot[place], id, &position))
+		return false;
+	where->position = position;
+	where->level = l;
+	where->slot = place;
+	where->span = ts->tick << level->shift;
+	where->from = (level->hand + ((place - level->hand) & w->mask)) * where->span;
+	return true;
+}
+
 static void twheel_where(struct sim *s, struct sim_timer *timer, struct sim_where *where)
 {
 	const struct timers *ts = s->state;
 	const struct wheel *w = &ts->wheel;
+	const struct timer *t = wheel_timer(w, timer->id);
+	u64 tick = near_tick(w->at, t->link);
 
-	for (u32 l = 0; l < w->nr_levels; l++) {
-		const struct wheel_level *level = &w->level[l];
-
-		for (u32 place = 0; place <= w->mask; place++) {
-			unsigned int position;
-
-			if (!find_in(w, &level->slot[place], timer->id, &position))
-				continue;
-			where->position = position;
-			where->level = l;
-			where->slot = place;
-			where->span = ts->tick << level->shift;
-			where->from = (level->hand + ((place - level->hand) & w->mask)) *
-				      where->span;
-			return;
-		}
-	}
 	/* It has expired, and is not read yet. */
-	where->place = SIM_IN_QUEUE;
+	if (wheel_where(t) != WHEEL_FILED) {
+		where->place = SIM_IN_QUEUE;
+		return;
+	}
+	for (u32 l = 0; l < w->nr_levels; l++)
+		if (find_place(ts, l, tick >> w->level[l].shift & w->mask, timer->id, where))
+			return;
+	/* It is beyond the top level, and goes round it. */
+	for (u32 place = 0; place <= w->mask; place++)
+		if (find_place(ts, w->nr_levels - 1, place, timer->id, where))
+			return;
+}
+
+/* An entry may also be filed again in its slot. */
+static void tell_move(const struct wheel *w, u32 id, u64 from)
+{
+	struct sim *s = container_of(w, struct state, timers.wheel)->sim;
+	struct sim_timer *timer = sim_timer_known(s, id);
+	struct sim_where where = {};
+
+	/* A period that a read begins is told as the end of the last one. */
+	if (!from || !s->observer.tell)
+		return;
+	twheel_where(s, timer, &where);
+	if (timer->level != where.level || timer->slot != where.slot)
+		sim_moved(s, timer);
+}
+
+static void twheel_wake(struct sim *s)
+{
+	struct timers *ts = s->state;
+	struct twheel_event event;
+
+	owner_advance(ts, s->now);
+	/* All of them, also without an observer. */
+	s->counters.moves = ts->wheel.moves;
+	while (owner_read(ts, &event, s->now))
+		sim_expire(s, sim_timer_known(s, event.id), event.overruns);
 }
 
 /* It takes timers by the chunk, for ids that may be armed again; here each counts by itself. */

@@ -508,6 +508,22 @@ def test_top_leaves_no_tracing_behind_after(held, top, name):
     assert not list(INSTANCES.iterdir())
 
 
+def test_top_lists_the_timers_again_after_events_were_lost(hold, top, tmp_path):
+    """Which it counts."""
+    record = tmp_path / "record"
+    holder = hold("twheel", "arm", "--every", "10ms", "10ms")
+    until(lambda: holder.counter("fired"))
+    shown = top("--record", record).shows("live")
+    (instance(shown) / "buffer_size_kb").write_text("4", "ascii")
+    shown.child.send_signal(signal.SIGSTOP)
+    fired = holder.counter("fired")
+    until(lambda: holder.counter("fired") > fired + 100)
+    shown.child.send_signal(signal.SIGCONT)
+    shown.shows("events lost")
+    until(lambda: re.search(r"(?s)\[LOST .*twheel_list: .* id=\d+ .*found=listed",
+                            record.read_text("ascii")) or shown.has_written("$^"))
+
+
 # --- who may ---
 
 @pytest.fixture(name="chmod")

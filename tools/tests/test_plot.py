@@ -100,7 +100,7 @@ def test_a_timer_comes_down_from_level_to_level(plot):
     assert picture.count("l-3 -6h6z") == 3
     heights = [float(picture.bar(f"timer 2, level {level}").get("y")) for level in (2, 1, 0)]
     assert heights == sorted(heights)
-    assert {"2: slot 1", "level 2", "slots of 400ms", "2 timers, 3 come down, 5 wake-ups"} <= \
+    assert {"2: slot 1", "level 2", "slots of 400ms", "2 timers, 3 moved, 5 wake-ups"} <= \
         set(picture.words())
 
 
@@ -128,7 +128,7 @@ def test_tracepoints_are_read_as_printed_by(plot, form):
         "timer 2, level 1, slot 82: 100us to 300.065ms, due 899.9ms",
         "timer 2, level 1, slot 92: 300.065ms to 499.9ms, due 899.9ms"]
     assert {"1: slot 82, 150us late", "2: slot 92, cancelled", "hrtimer fired", "wheel 7",
-            "2 timers, 1 come down, 1 hrtimer"} <= set(picture.words())
+            "2 timers, 1 moved, 1 hrtimer"} <= set(picture.words())
     # From when it was found until it was read.
     assert picture.count('stroke-dasharray="2 2"') == 1
 
@@ -186,7 +186,7 @@ def test_ten_thousand_timers_are_shaded_slots_and_counts(plot):
     assert len(picture.text) < 600000
     words = picture.words()
     sums = {name: int(words[words.index(name) + 1].replace(",", ""))
-            for name in ("armed", "come down", "cancelled", "on time")}
+            for name in ("armed", "moved", "cancelled", "on time")}
     assert sums["armed"] >= 10000
     assert sums["cancelled"] + sums["on time"] == 10000
     assert {"to 10 ms late", "to 100 ms late", "over 100 ms late", "slot 19"} <= set(words)
@@ -213,6 +213,22 @@ def test_a_period_is_a_life_of_its_own(plot):
     picture = plot("arm 7 20ms every 20ms times 3\nrun\n")
     assert [re.search(": (.*),", bar).group(1) for bar in picture.bars()] == [
         "0 to 20ms", "20ms to 40ms", "40ms to 60ms"]
+
+
+def test_a_period_of_tracepoints_begins_when_the_event_is_read(plot):
+    """Which files the timer for its next period; dotted lines and rings are explained."""
+    event = "x-1 [000] ..... {} twheel_timer_{}: wheel=7 id=1 deadline={} {}\n".format
+    picture = plot(
+        event("1.0:", "arm", 1100000000, "level=0 slot=12") +
+        event("1.05:", "arm", 1100000000, "level=0 slot=12") +
+        event("1.1:", "expire", 1100000000, "late_ns=0 unread_ns=0") +
+        event("1.2:", "deliver", 1100000000, "late_ns=0 unread_ns=100000000") +
+        event("1.2:", "move", 2100000000, "from=0 tick=2100 level=1 slot=32") +
+        event("2.1:", "expire", 2100000000, "late_ns=0 unread_ns=0"))
+    assert [bar.split(", due")[0] for bar in picture.bars()] == [
+        "timer 1, level 0, slot 12: 0 to 50ms", "timer 1, level 0, slot 12: 50ms to 100ms",
+        "timer 1, level 1, slot 32: 200ms to 1.1s"]
+    assert {"1 timer, 0 moved, 0 hrtimers", "filed again", "read"} <= set(picture.words())
 
 
 def test_output_goes_to_a_file(twheel, tmp_path):
@@ -304,6 +320,7 @@ def test_a_timer_that_a_later_list_does_not_have_ends_there(plot):
     ("an id that is not there", BOTH, "--id 9", 1, "leave out --id and --wheel$"),
     ("options of a script", trace("perf"), "--as heap", 2,
      "it is a recording: leave out --as and the options of a script$"),
+    ("a span after the end", BOTH, "--from 1h", 1, "ends at 4[0-9.]*ms: give an earlier time$"),
     ("a span that ends before it begins", BOTH, "--from 2s --to 1s", 2, "give a later time$"),
     ("a file that is not there", "", "/no/such/file", 1, "give a script or a recording, or -"),
     ("a file that can't be written", BOTH, "-o /no/such/file", 1,

@@ -64,7 +64,7 @@ def fixture_top(tmp_path):
         terminal.end()
 
 
-HEAD = "level of  slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000           timers"
+HEAD = "level of  slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000; ^ hand   timers"
 KEYS = "space: pause   s: step   + -: speed   r: from the beginning   q: quit"
 
 
@@ -77,7 +77,7 @@ def of_screen(lines):
 def test_a_timer_comes_down_step_by_step(top):
     """The screens of the first three steps, and of the end."""
     terminal = top(BOTH, "--pause", "--as", "hierarchical")
-    none = "in a second: armed 0, come down 0, expired 0, cancelled 0, woken 0"
+    none = "in a second: armed 0, moved 0, expired 0, cancelled 0, woken 0"
     assert of_screen(terminal.shows("paused")) == [
         "twheel top: hierarchical                                      0, speed 1, paused",
         "armed 0", none, "late at most 0:", HEAD]
@@ -101,12 +101,12 @@ def test_a_timer_comes_down_step_by_step(top):
         "                           v",
         " 0    1ms ..........1.........                                                 1",
         "          ^         *",
-        "         340ms  level 1, slot 17 to level 0, slot 10: 1 timer"]
+        "         340ms  level 1, slot 17 (v) to level 0, slot 10 (*): 1 timer"]
     terminal.press("s")
     assert "late at most 0:  on time 1" in terminal.shows("^armed 1")
     terminal.press(*"ssss")
     assert of_screen(terminal.shows("at the end"))[-3:] == [
-        "         440ms  level 1, slot 2 to level 0, slot 10: 1 timer",
+        "         440ms  level 1, slot 2 (v) to level 0, slot 10 (*): 1 timer",
         "         400ms  level 2, slot 1 to level 1, slot 2: 1 timer",
         "         340ms  level 1, slot 17 to level 0, slot 10: 1 timer"]
 
@@ -165,6 +165,30 @@ def test_a_list_takes_the_place_of_what_was_known(top):
     terminal.press("s")
     terminal.shows("^armed 1, ")
     terminal.shows(r"^ 0 +\.{3}1\.+ +1$")
+
+
+def test_the_next_period_of_a_timer_waits_in_its_slot(top):
+    """From when the event of the last one was read."""
+    event = "twheel-0 [000] ..... {} twheel_timer_{}: wheel=7 id=1 deadline=9000000000 {}\n".format
+    terminal = top("# twheel-top: tick=1000000 slots=64 ahead=0\n" +
+                   event("1.0:", "expire", "late_ns=0 unread_ns=0") +
+                   event("1.2:", "move", "from=0 tick=9000 level=1 slot=13"), "--pause")
+    terminal.press("s", "s")
+    terminal.shows("^armed 1, ")
+    terminal.shows(r"^ 1 +\.{6}1\.+ +1$")
+
+
+def test_rates_of_a_short_recording_are_those_of_all_of_it(top):
+    """At its end."""
+    top("arm 1 350ms\narm 2 450ms\nrun\n", "--as", "simple").shows(
+        "^in a second: armed 4, moved 0, expired 4, cancelled 0, woken 1000$")
+
+
+def test_a_wheel_that_a_recording_does_not_have(tmp_path):
+    """It is told in one line."""
+    (tmp_path / "file").write_text("x-1 [000] 1.0: twheel_timer_arm: wheel=7 id=1 deadline=9\n")
+    run(program("twheel"), "top", "--wheel", "4", tmp_path / "file").refused(
+        1, "^twheel top: --wheel 4: the recording has no such wheel: give one of its wheels$")
 
 
 def test_r_begins_again(top):

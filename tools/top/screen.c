@@ -140,7 +140,7 @@ static void draw_head(const struct model *model, const struct view *view)
 
 static void draw_rates(const struct view *view)
 {
-	static const char * const names[] = { "armed", "come down", "expired", "cancelled",
+	static const char * const names[] = { "armed", "moved", "expired", "cancelled",
 					      "woken" };
 	const uint64_t rates[] = { view->per_s.armed, view->per_s.moved, view->per_s.expired,
 				   view->per_s.cancelled, view->per_s.woken };
@@ -221,11 +221,11 @@ static void draw_level(const struct model *model, const struct view *view, unsig
 static int draw_levels(const struct model *model, const struct view *view)
 {
 	int room = (LINES - HEAD - 3) / 2, y = HEAD, level = model->levels, hidden = 0;
+	int cells = COLS - CELLS_AT - BEHIND;
 
 	attron(A_UNDERLINE);
-	mvprintw(HEAD - 1, 0, "%-*s%-*s%*s", CELLS_AT, "level of",
-		 COLS - CELLS_AT - BEHIND, "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000",
-		 BEHIND, "timers");
+	mvprintw(HEAD - 1, 0, "%-*s%-*.*s%*s", CELLS_AT, "level of", cells, cells,
+		 "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000; ^ hand", BEHIND, "timers");
 	attroff(A_UNDERLINE);
 	while (--level >= 0) {
 		if (!model->ring[level].size)
@@ -255,7 +255,7 @@ static int draw_elsewhere(const struct model *model, const struct view *view, in
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		count = model->elsewhere[i];
-		/* The next period of a periodic timer is not traced. */
+		/* Their events were lost. */
 		if (i == -1 - LEVEL_UNKNOWN && view->armed > model->armed)
 			count += view->armed - model->armed;
 		if (!count)
@@ -280,8 +280,10 @@ static void draw_moves(const struct model *model, const struct view *view, int y
 			duration_short(time, since(move->time, view->zero));
 		else
 			duration_exact(time, move->time);
-		mvprintw(y, 0, "%14s  level %d, slot %u to level %d, slot %u: %s timer%s", time,
-			 move->from, move->slot, move->to, move->to_slot,
+		/* The newest is marked at the slots. */
+		mvprintw(y, 0, "%14s  level %d, slot %u%s to level %d, slot %u%s: %s timer%s", time,
+			 move->from, move->slot, i ? "" : " (v)", move->to, move->to_slot,
+			 i ? "" : " (*)",
 			 count_text(count, move->timers), move->timers == 1 ? "" : "s");
 	}
 }
