@@ -161,7 +161,7 @@ def test_a_program_that_does_not_compile_gets_no_points(tmp_path):
     (PEEPS, 0, ""),
     (EXACT, 0, "ok 1 - on time\nok 2 - until a time\n1..2\n"),
     ("#include <unistd.h>\nint main(void) { return pause(); }", 1,
-     "Killed\nIt ended with code 137.\n"),
+     "Killed\nIt was killed, because it still waited after a day.\n"),
     ('#include <stdio.h>\nint main(void) { puts("\\r#@ right 1\\rexit 1\\nnot ok 1"); return 0; }',
      0, "\n#@ right 1\nexit 1\nnot ok 1\n"),
     ("int main(void) { return 125; }", 1, "It ended with code 125.\n"),

@@ -136,10 +136,14 @@ static inline int take_until(int wheel, struct twheel_event *events, int nr, __u
 	}
 }
 
-/* Give the timers of a new wheel words.  Returns that of timer 0; the others follow. */
+/*
+ * Give the timers of a new wheel words, for ids below 65,536: memory that is shared counts for the
+ * user, and with more there could be no second such wheel.  Returns that of timer 0; the others
+ * follow.
+ */
 static inline struct twheel_word *words(int wheel)
 {
-	struct twheel_setup setup = { .flags = TWHEEL_SETUP_WORDS };
+	struct twheel_setup setup = { .flags = TWHEEL_SETUP_WORDS, .capacity = 65536 };
 	void *memory;
 
 	must(ioctl(wheel, TWHEEL_IOC_SETUP, &setup), "TWHEEL_IOC_SETUP");
