@@ -49,8 +49,9 @@ SCRIPTS = {
     "short": "arm 1 1.7ms\ncancel 1\narm 1 1.6ms\nrun\narm 1 300us\nrun\n",
 }
 SIXTY = "".join(f"arm {i} {i * 37 % 60 * 8 + 5}ms\n" for i in range(1, 61)) + "run\n"
+TRACE_LINES = (TREE / "check/page_trace.js").read_text("utf-8")
 # Returns what the model of the page says of a script; time passes in pieces, as while it plays.
-TRACES = """
+TRACES = TRACE_LINES + """
 const [script, start] = arguments;
 return systems.map(({ name }) => {
     try {
@@ -154,7 +155,7 @@ class Page:
 
     def trace(self):
         """What has happened, as twheel sim prints it."""
-        return self.js("return traceLines(simulation).join('\\n')")
+        return self.js(TRACE_LINES + "return traceLines(simulation).join('\\n')")
 
     def shot(self, name):
         """Leave a picture of all of the page."""

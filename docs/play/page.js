@@ -894,7 +894,8 @@ function numberRows(numbers)
 
 	return [["system", ...both.map(([s]) => s.name)],
 		["tick", ...both.map(([, n]) => durationText(n.tick))],
-		["slots", ...both.map(([, n]) => n.slots || "none")],
+		["slots of a level, in its ring", ...both.map(([s, n]) =>
+			n.slots ? `${n.slots}, ${ringSize(s, n, 0)}` : "none")],
 		...Object.entries(NUMBERS).map(([name, text]) =>
 			[text, ...both.map(([, n]) => n[name])]),
 		["lateness, the most", ...both.map(([, n]) => durationText(n.late_max))],
@@ -906,11 +907,8 @@ function render(time = performance.now())
 	if (!simulation)
 		return;
 	const state = views.map(({ simulation: s }) => s && `${s.done} ${s.events.length}`) + !playing;
-	const next = simulation.next();
 
 	$("now").textContent = durationText(simulation.now);
-	$("next").textContent = next === NEVER ? "no wake-up is wanted" :
-				`next wake-up: ${durationText(next)}`;
 	for (const view of views)
 		view.draw(time);
 	if (state !== told)
@@ -927,7 +925,10 @@ function renderTexts()
 	const numbers = simulation.numbers(), timers = simulation.timers();
 	const newest = simulation.events.slice(-12).reverse();
 	const over = simulation.done === simulation.ops.length && !timers.length;
+	const nexts = [simulation, ...beside ? [beside] : []].map(s => s.next())
+		.map(next => next === NEVER ? "none" : durationText(next));
 
+	$("next").textContent = `next wake-up: ${nexts.join(" and ")}`;
 	scale = drawTimeline();
 	for (const view of views) {
 		view.part(".about").textContent = view.simulation ?
