@@ -42,7 +42,7 @@
 #include "trace.h"
 #include "users.h"
 
-/* Tokens for a visit to a wheel, and for a wake-up, beside one for each timer. */
+/* Tokens for a visit to a wheel, and for a wake-up, in addition to one for each timer. */
 #define EXPIRY_VISIT	2U
 #define EXPIRY_WAKE	1U
 

@@ -26,8 +26,8 @@ static_assert(TWHEEL_MAX_SLOTS == WHEEL_MAX_SLOTS);
 
 /*
  * Time in which one timer is brought down, cautiously: ns.  A slot with many timers is opened
- * so much earlier.  Softirq alone, where one user's wheel is behind, handles a timer in 5,400
- * (expiry.c); but other timers expire meanwhile or come down to other levels.
+ * earlier by that for each.  Softirq handles one in 5,400 (expiry.c), if nothing but this wheel
+ * is behind; but other timers expire meanwhile or come down to other levels.
  */
 #define MOVE_COST	21600
 

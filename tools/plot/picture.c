@@ -522,7 +522,7 @@ static unsigned int column_of(const struct figure *figure, uint64_t time)
 	return column < COLUMNS ? column : COLUMNS - 1;
 }
 
-/* 0 to SHADES - 1, by the logarithm, so that one timer is visible beside a thousand. */
+/* 0 to SHADES - 1, by the logarithm, so that one timer is visible next to a thousand. */
 static unsigned int shade_of(uint32_t value, uint32_t most)
 {
 	unsigned int bits = 0, all = 0;
