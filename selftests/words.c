@@ -287,7 +287,7 @@ TEST_F(words, an_event_that_waits_is_replaced_by_a_store)
 
 	ASSERT_EQ(1, want(&self->s, 7, now_ns() + MSEC));
 	ASSERT_EQ(POLLIN | POLLRDNORM, wheel_poll(self->s.fd, NEVER_MS));
-	deadline = now_ns() + 20 * MSEC;
+	deadline = now_ns() + LATE;
 	/* Nobody is looking any more. */
 	EXPECT_EQ(1, want(&self->s, 7, deadline));
 	EXPECT_EQ(-EAGAIN, wheel_read(self->s.fd, &ev, 1));
