@@ -448,13 +448,21 @@ static inline void timers_found(struct timers *ts, u32 queued)
 	ts->news = true;
 }
 
+/* File a timer that is in no queue. */
+static inline void timer_file(struct timers *ts, u32 id, u64 deadline)
+{
+	timer_of(ts, id)->deadline = deadline;
+	wheel_file(&ts->wheel, id, file_tick(ts, deadline, slack_of(ts, id)));
+	trace_twheel_timer_file(&ts->wheel, id, TWHEEL_STATE_PENDING);
+}
+
 /* Let a timer that is in no queue wait for its deadline, or be due. */
 static inline void timer_resume(struct timers *ts, u32 id, u64 now)
 {
 	const struct timer *t = timer_of(ts, id);
 
 	if (t->deadline > now)
-		wheel_file(&ts->wheel, id, file_tick(ts, t->deadline, slack_of(ts, id)));
+		timer_file(ts, id, t->deadline);
 	else
 		timer_due(ts, id);
 }

@@ -683,10 +683,6 @@ TWHEEL_PART unsigned int timers_commit(struct timers *ts, const struct twheel_ev
 			word_resume(ts, event->id, word, now);
 		else
 			timer_resume(ts, event->id, now);
-		/* Not if it is due already. */
-		if (trace_twheel_timer_move_enabled() &&
-		    wheel_where(timer_of(ts, event->id)) == WHEEL_FILED)
-			trace_twheel_timer_move(&ts->wheel, event->id, 0);
 	}
 	return nr;
 }

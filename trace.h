@@ -93,9 +93,15 @@ DEFINE_EVENT(twheel_timer, twheel_timer_stale,
 	TP_PROTO(const struct wheel *w, u32 id, u32 found), TP_ARGS(w, id, found));
 
 /*
+ * A timer is filed for its next period, or by what its word holds: when a call arms it, or instead
+ * of an event that has become stale.
+ */
+DEFINE_EVENT(twheel_timer, twheel_timer_file,
+	TP_PROTO(const struct wheel *w, u32 id, u32 found), TP_ARGS(w, id, found));
+
+/*
  * The cascade has filed a timer again.  If @from, the tick it was filed by, is not @tick, it was
- * moved meanwhile by a store, or to later by a call.  Or a read has filed a timer for its next
- * period: @from is 0.
+ * moved meanwhile by a store, or to later by a call.  Of two ticks less than 2^31 apart.
  */
 TRACE_EVENT(twheel_timer_move,
 	TP_PROTO(const struct wheel *w, u32 id, u64 from),

@@ -35,8 +35,7 @@ static u64 word_raise(struct twheel_word *word, u64 promise)
 /* File a timer that is in no queue by a deadline that is due earlier than what is promised. */
 static void word_file(struct timers *ts, u32 id, struct twheel_word *word, u64 deadline)
 {
-	timer_of(ts, id)->deadline = deadline;
-	wheel_file(&ts->wheel, id, file_tick(ts, deadline, slack_of(ts, id)));
+	timer_file(ts, id, deadline);
 	WRITE_ONCE(word->promise, deadline);
 }
 

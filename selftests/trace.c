@@ -127,9 +127,9 @@ TEST_F(trace, all_tracepoints_have_a_format)
 {
 	static const char * const events[] = {
 		"twheel_timer_arm", "twheel_timer_cancel", "twheel_timer_let_go",
-		"twheel_timer_stale", "twheel_timer_move", "twheel_timer_expire",
-		"twheel_timer_deliver", "twheel_cascade", "twheel_hrtimer_start",
-		"twheel_hrtimer_fire",
+		"twheel_timer_stale", "twheel_timer_file", "twheel_timer_move",
+		"twheel_timer_expire", "twheel_timer_deliver", "twheel_cascade",
+		"twheel_hrtimer_start", "twheel_hrtimer_fire",
 	};
 	char path[128], format[4096];
 	const char *late;
@@ -271,6 +271,21 @@ TEST_F(trace, expiry_and_delivery_are_traced_as_they_are_counted)
 	}
 }
 
+/* The next line that a timer is filed, has its place. */
+static const char *filed(struct __test_metadata *_metadata, const char *from, __u64 number,
+			 __u32 id, __u64 deadline)
+{
+	const char *line = next_line(from, "twheel_timer_file", number);
+
+	ASSERT_NE(NULL, line);
+	EXPECT_EQ(id, field(line, "id"));
+	EXPECT_EQ(deadline, field(line, "deadline"));
+	EXPECT_EQ((deadline + MSEC - 1) / MSEC, field(line, "tick"));
+	EXPECT_LT(0, field(line, "level"));
+	EXPECT_LE(0, field(line, "slot"));
+	return line;
+}
+
 TEST_F(trace, the_next_period_is_traced_when_a_read_begins_it)
 {
 	__u64 number = number_of(self->fd), base = now_ns() + 20 * MSEC;
@@ -282,14 +297,32 @@ TEST_F(trace, the_next_period_is_traced_when_a_read_begins_it)
 	trace_read(self->instance, self->text);
 	line = next_line(self->text, "twheel_timer_deliver", number);
 	ASSERT_NE(NULL, line);
-	line = next_line(line, "twheel_timer_move", number);
+	EXPECT_EQ(1, lines(self->text, "twheel_timer_file", number));
+	filed(_metadata, line, number, 3, base + 40 * SEC);
+}
+
+TEST_F(trace, a_timer_with_a_word_is_traced_where_it_is_filed)
+{
+	struct shared *s = &self->shared;
+	struct twheel_event ev;
+	const char *line;
+	__u64 far, number;
+
+	ASSERT_EQ(0, shared_open(s, 256, 0));
+	number = number_of(s->fd);
+	far = now_ns() + HOUR;
+	/* By an arm; and by a store, found when an event is read that does not count any more. */
+	ASSERT_EQ(1, want(s, 7, far));
+	ASSERT_EQ(1, want(s, 8, 1));
+	__atomic_store_n(&s->word[8].deadline, far + SEC, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(-EAGAIN, wheel_read(s->fd, &ev, 1));
+	trace_read(self->instance, self->text);
+	line = next_line(self->text, "twheel_timer_arm", number);
 	ASSERT_NE(NULL, line);
-	EXPECT_EQ(3, field(line, "id"));
-	EXPECT_EQ(0, field(line, "from"));
-	EXPECT_EQ(base + 40 * SEC, field(line, "deadline"));
-	EXPECT_EQ((base + 40 * SEC + MSEC - 1) / MSEC, field(line, "tick"));
-	EXPECT_LT(0, field(line, "level"));
-	EXPECT_EQ(NULL, next_line(line, "twheel_timer_move", number));
+	line = filed(_metadata, line, number, 7, far);
+	line = next_line(line, "twheel_timer_stale", number);
+	ASSERT_NE(NULL, line);
+	filed(_metadata, line, number, 8, far + SEC);
 }
 
 /*

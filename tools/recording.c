@@ -149,6 +149,7 @@ static const struct tracepoint {
 	{ "timer_cancel", RECORD_CANCELLED },
 	{ "timer_let_go", RECORD_CANCELLED },
 	{ "timer_stale", RECORD_CANCELLED },
+	{ "timer_file", RECORD_FILED },
 	{ "timer_move", RECORD_MOVED },
 	{ "timer_expire", RECORD_EXPIRED },
 	{ "timer_deliver", RECORD_DELIVERED },
@@ -241,9 +242,6 @@ static bool of_fields(struct recording *recording, enum record_what what, const 
 	if (record.what == RECORD_PLACED && record.level == LEVEL_UNKNOWN &&
 	    field(fields, "tick", 0))
 		record.what = RECORD_KEPT;
-	/* For its next period. */
-	if (what == RECORD_MOVED && !field(fields, "from", 1))
-		record.what = RECORD_PLACED;
 	if (what == RECORD_EXPIRED || what == RECORD_DELIVERED) {
 		record.late = field(fields, "late_ns", 0);
 		record.clock = record.deadline + record.late + field(fields, "unread_ns", 0);

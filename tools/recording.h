@@ -22,7 +22,8 @@
  * @RECORD_WOKEN: the system was woken, or an hrtimer has fired; no timer is named
  * @RECORD_PLACED: a timer was armed, or moved by its program
  * @RECORD_KEPT: likewise, and the timer stays where it is
- * @RECORD_MOVED: a timer has come down
+ * @RECORD_FILED: a timer is filed for its next period, or by its word
+ * @RECORD_MOVED: the system has moved a timer
  * @RECORD_EXPIRED: a timer was found due
  * @RECORD_DELIVERED: its event was read; not from the simulator, which reads each event at once
  * @RECORD_CANCELLED: a timer was cancelled, or its event has become stale
@@ -32,6 +33,7 @@ enum record_what {
 	RECORD_WOKEN,
 	RECORD_PLACED,
 	RECORD_KEPT,
+	RECORD_FILED,
 	RECORD_MOVED,
 	RECORD_EXPIRED,
 	RECORD_DELIVERED,

@@ -109,6 +109,20 @@ static void go_on(struct maker *m, const struct record *record, enum stay_end ho
 		m->lives->stay[before].next = m->lives->nr - 1;
 }
 
+static void file(struct maker *m, const struct record *record)
+{
+	size_t open = timer_of(m, record->id)->open;
+	struct stay *stay = open == NO_STAY ? NULL : &m->lives->stay[open];
+
+	if (!stay || stay->level != LEVEL_UNKNOWN || stay->deadline != record->deadline) {
+		go_on(m, record, STAY_REARMED);
+		return;
+	}
+	/* The arm of a timer with a word does not tell the place. */
+	stay->level = record->level;
+	stay->slot = record->slot;
+}
+
 static void wake(struct maker *m, const struct record *record)
 {
 	struct lives *lives = m->lives;
@@ -191,6 +205,9 @@ static void take(struct maker *m, const struct record *record)
 		return;
 	case RECORD_KEPT:
 		keep(m, record);
+		return;
+	case RECORD_FILED:
+		file(m, record);
 		return;
 	case RECORD_MOVED:
 		open_stay(m, record);

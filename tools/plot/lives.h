@@ -8,7 +8,7 @@
 /**
  * enum stay_end - how a timer's stay in a place ended
  * @STAY_OPEN: it lasts beyond the end of the recording
- * @STAY_MOVED: the timer has come down
+ * @STAY_MOVED: the timer was moved
  * @STAY_REARMED: it was armed again
  * @STAY_EXPIRED: it was found due
  * @STAY_CANCELLED: it was cancelled

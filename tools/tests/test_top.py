@@ -172,7 +172,7 @@ def test_the_next_period_of_a_timer_waits_in_its_slot(top):
     event = "twheel-0 [000] ..... {} twheel_timer_{}: wheel=7 id=1 deadline=9000000000 {}\n".format
     terminal = top("# twheel-top: tick=1000000 slots=64 ahead=0\n" +
                    event("1.0:", "expire", "late_ns=0 unread_ns=0") +
-                   event("1.2:", "move", "from=0 tick=9000 level=1 slot=13"), "--pause")
+                   event("1.2:", "file", "tick=9000 level=1 slot=13"), "--pause")
     terminal.press("s", "s")
     terminal.shows("^armed 1, ")
     terminal.shows(r"^ 1 +\.{6}1\.+ +1$")

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,11 +136,11 @@ static int list(struct live *live, struct recording *recording)
 	live->list_again = time + NSEC_PER_SEC;
 	if (wheel < 0)
 		return wheel;
-	live->has_gap = false;
 	add_line(live, recording, time, "list: wheel=%llu", (unsigned long long)live->info.number);
 	while ((nr = wheel_list(wheel, &cursor, timers, TIMERS)) > 0)
 		for (i = 0; i < nr; i++)
 			add_timer(live, recording, time, &timers[i]);
+	live->has_gap = nr < 0;
 	close(wheel);
 	return nr;
 }
@@ -182,7 +183,8 @@ static void remove_old_instances(void)
 	if (glob(INSTANCES "*", 0, NULL, &found))
 		return;
 	for (i = 0; i < found.gl_pathc; i++)
-		rmdir(found.gl_pathv[i]);
+		if (kill(atoi(found.gl_pathv[i] + sizeof(INSTANCES) - 1), 0) && errno == ESRCH)
+			rmdir(found.gl_pathv[i]);
 	globfree(&found);
 }
 

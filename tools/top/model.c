@@ -165,6 +165,9 @@ void model_take(struct model *model, const struct record *record)
 		else
 			put_in(model, timer, record);
 		return;
+	case RECORD_FILED:
+		put_in(model, timer, record);
+		return;
 	case RECORD_MOVED:
 		model->counts.moved++;
 		note_move(model, timer, record);
