@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -321,6 +320,13 @@ def fixture_copy(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize("chapter, text", [
+    (3, "#: --as heap\n"), (3, "#: --tick 1ms --as heap\n"), (4, "#: --as=heap\narm 1 100s\nrun\n")])
+def test_a_task_is_done_on_its_own_system(tasked, chapter, text):
+    """Another one is refused."""
+    tasked(chapter, text).refused(2, "give --tick and --slots, and nothing else$")
+
+
 @pytest.mark.parametrize("changes, good, says", [
     ((), 1, "not ok 2 - 65 timers are a heavy one"),
     (COUNTS, 4, "ok 3 - two of them are two"),
@@ -499,12 +505,19 @@ def test_on_a_terminal_ctrl_d_ends_it(terminal):
 
 
 def test_nobody_has_to_read_all(tmp_path):
-    """It ends without a word if its output is not read."""
+    """It ends without a word if its output is not read, and leaves nothing."""
     with subprocess.Popen([COURSE / "course", "template"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env={"TMPDIR": str(tmp_path)}) as child:
         child.stdout.close()
         assert child.stderr.read() == b""
-    assert child.returncode == -signal.SIGPIPE
+    assert child.returncode == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_answer_of_any_length_is_judged_at_once(key, graded):
+    """Within what a test may take: it is of no form."""
+    answer = {"1.last": "7" * 30000 + " " * 40000 + "x"}
+    assert re.search("(?m)^not ok .*1.last", graded(answered({**key, **answer}), 1).out)
 
 
 @pytest.mark.parametrize("words, text", [

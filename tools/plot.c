@@ -126,14 +126,24 @@ static size_t add_lives(struct lives *lives, const struct plot *plot,
 
 static void write_picture(const struct plot *plot, const struct lives *lives, size_t nr)
 {
-	FILE *out = stdout;
+	FILE *out = stdout, *memory;
+	char *text;
+	size_t size;
 	bool is_written;
 
+	/* A file keeps what it has if there will be no picture. */
+	memory = open_memstream(&text, &size);
+	if (!memory)
+		fail("out of memory");
+	picture(memory, lives, nr, &plot->choice);
+	if (fclose(memory))
+		fail("out of memory");
 	if (plot->output)
 		out = fopen(plot->output, "w");
 	if (!out)
 		fail("%s: %s: give a file that can be written", plot->output, strerror(errno));
-	picture(out, lives, nr, &plot->choice);
+	fwrite(text, 1, size, out);
+	free(text);
 	if (!plot->output)
 		return;
 	is_written = !ferror(out);

@@ -69,11 +69,14 @@ static bool read_recording(struct text *text, struct recording *recording)
 	char *line, *end;
 
 	*recording = (struct recording){};
+	if (strlen(text->begin) != text->size)
+		fail("%s: it is no text: there is a null byte in it", text->name);
 	for (line = text->begin; line; line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
 		if (end)
 			*end = 0;
-		recording_of_line(recording, line);
+		if (recording_of_line(recording, line) && !end)
+			fail("%s: the last line is cut: record the wheel again", text->name);
 		if (end)
 			*end = '\n';
 	}

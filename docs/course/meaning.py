@@ -50,6 +50,8 @@ def numbers(text, question):
 def meant(form, text, question):
     """What an answer says: the same for answers that mean the same, and None if it is not of that
     form or could mean two things."""
+    if len(text) > 200:
+        return None
     # A micro sign, or a Greek letter, in UTF-8.
     text = re.sub("\udcc2\udcb5|\udcce\udcbc", "u", text.lower())
     text = re.sub(r"[.!]$", "", re.sub(r"\s+", " ", text))

@@ -213,7 +213,7 @@ void script_read(struct script *script, FILE *file, const char *name)
 		}
 		add(script, &line.op);
 	}
-	if (ferror(file))
+	if (!feof(file))
 		fail("%s: cannot be read", name);
 	free(text);
 }

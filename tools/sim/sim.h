@@ -112,7 +112,7 @@ struct sim_where {
  * enum sim_what - the kinds of events
  * @SIM_WOKEN: the system is woken; the events of what it does follow
  * @SIM_PLACED: a timer was armed, or pushed back, or has come from the queue into a slot
- * @SIM_MOVED: a timer has come down, to another slot
+ * @SIM_MOVED: the system has moved a timer to another slot
  * @SIM_EXPIRED: a timer has expired
  * @SIM_CANCELLED: a timer was taken out by a cancel, or by an arm that was then refused; or its
  *	next period was refused

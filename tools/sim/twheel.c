@@ -69,7 +69,13 @@ static void twheel_destroy(struct sim *s)
 	sim_free(state);
 }
 
-/* As an arm of an armed timer moves it, this is what both do. */
+/* All moves, also without an observer. */
+static void note_moves(struct sim *s)
+{
+	s->counters.moves = ((struct timers *)s->state)->wheel.moves;
+}
+
+/* As an arm of an armed timer moves it, this is what both do.  It may sift slots. */
 static enum sim_result twheel_arm(struct sim *s, struct sim_timer *timer)
 {
 	struct twheel_op op = {
@@ -77,7 +83,10 @@ static enum sim_result twheel_arm(struct sim *s, struct sim_timer *timer)
 		.interval = timer->interval, .count = timer->times,
 	};
 
-	switch (owner_arm(s->state, &op, s->now)) {
+	int ret = owner_arm(s->state, &op, s->now);
+
+	note_moves(s);
+	switch (ret) {
 	case 0:
 		return SIM_OK;
 	case -ENOMEM:
@@ -108,27 +117,33 @@ static uint64_t twheel_next(struct sim *s)
 	return next > s->now ? next : s->now;
 }
 
-/* Is a timer in a slot?  Then @position is how many entries came there after its own. */
+/*
+ * Is a timer among the last @most of a slot?  Then @position is how many entries came there after
+ * its own.
+ */
 static bool find_in(const struct wheel *w, const struct wheel_slot *slot, u32 id,
-		    unsigned int *position)
+		    unsigned int most, unsigned int *position)
 {
 	u32 at = slot->tail;
 	u64 entry;
 
-	for (*position = 0; owner_entry(w, &at, &entry); ++*position)
+	for (*position = 0; *position < most && owner_entry(w, &at, &entry); ++*position)
 		if (entry_id(entry) == id && owner_own(w, entry))
 			return true;
 	return false;
 }
 
-static bool find_place(const struct timers *ts, u32 l, u32 place, u32 id, struct sim_where *where)
+static bool find_place(const struct timers *ts, u32 l, u64 number, u32 id, unsigned int most,
+		       struct sim_where *where)
 {
 	const struct wheel *w = &ts->wheel;
 	const struct wheel_level *level = &w->level[l];
+	u32 place = number & w->mask;
 	unsigned int position;
 
-	if (!find_in(w, &level->slot[place], id, &position))
+	if (!find_in(w, &level->slot[place], id, most, &position))
 		return false;
+	where->place = SIM_IN_SLOT;
 	where->position = position;
 	where->level = l;
 	where->slot = place;
@@ -144,18 +159,21 @@ static void twheel_where(struct sim *s, struct sim_timer *timer, struct sim_wher
 	const struct timer *t = wheel_timer(w, timer->id);
 	u64 tick = near_tick(w->at, t->link);
 
-	/* It has expired, and is not read yet. */
-	if (wheel_where(t) != WHEEL_FILED) {
-		where->place = SIM_IN_QUEUE;
+	/* It has expired; or, as below, its slot is being sifted. */
+	where->place = SIM_IN_QUEUE;
+	if (wheel_where(t) != WHEEL_FILED)
 		return;
-	}
+	/* Of what was filed just now the entry is the last one. */
+	for (unsigned int most = 1; most; most = most == 1 ? UINT_MAX : 0)
+		for (u32 l = 0; l < w->nr_levels; l++)
+			if (find_place(ts, l, tick >> w->level[l].shift, timer->id, most, where) ||
+			    find_place(ts, l, w->level[l].hand + w->mask, timer->id, most, where))
+				return;
+	/* It was beyond the top level, and goes round what was that. */
 	for (u32 l = 0; l < w->nr_levels; l++)
-		if (find_place(ts, l, tick >> w->level[l].shift & w->mask, timer->id, where))
-			return;
-	/* It is beyond the top level, and goes round it. */
-	for (u32 place = 0; place <= w->mask; place++)
-		if (find_place(ts, w->nr_levels - 1, place, timer->id, where))
-			return;
+		for (u32 place = 0; place <= w->mask; place++)
+			if (find_place(ts, l, place, timer->id, UINT_MAX, where))
+				return;
 }
 
 /* An entry may also be filed again in its slot. */
@@ -165,8 +183,8 @@ static void tell_move(const struct wheel *w, u32 id, u64 from)
 	struct sim_timer *timer = sim_timer_known(s, id);
 	struct sim_where where = {};
 
-	/* A period that a read begins is told as the end of the last one. */
-	if (!from || !s->observer.tell)
+	(void)from;
+	if (!s->observer.tell)
 		return;
 	twheel_where(s, timer, &where);
 	if (timer->level != where.level || timer->slot != where.slot)
@@ -179,8 +197,7 @@ static void twheel_wake(struct sim *s)
 	struct twheel_event event;
 
 	owner_advance(ts, s->now);
-	/* All of them, also without an observer. */
-	s->counters.moves = ts->wheel.moves;
+	note_moves(s);
 	while (owner_read(ts, &event, s->now))
 		sim_expire(s, sim_timer_known(s, event.id), event.overruns);
 }

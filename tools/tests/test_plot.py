@@ -223,12 +223,31 @@ def test_a_period_of_tracepoints_begins_when_the_event_is_read(plot):
         event("1.05:", "arm", 1100000000, "level=0 slot=12") +
         event("1.1:", "expire", 1100000000, "late_ns=0 unread_ns=0") +
         event("1.2:", "deliver", 1100000000, "late_ns=0 unread_ns=100000000") +
-        event("1.2:", "move", 2100000000, "from=0 tick=2100 level=1 slot=32") +
+        event("1.2:", "file", 2100000000, "tick=2100 level=1 slot=32") +
         event("2.1:", "expire", 2100000000, "late_ns=0 unread_ns=0"))
     assert [bar.split(", due")[0] for bar in picture.bars()] == [
         "timer 1, level 0, slot 12: 0 to 50ms", "timer 1, level 0, slot 12: 50ms to 100ms",
         "timer 1, level 1, slot 32: 200ms to 1.1s"]
     assert {"1 timer, 0 moved, 0 hrtimers", "filed again", "read"} <= set(picture.words())
+
+
+def test_a_timer_with_a_word_is_where_it_is_filed(plot):
+    """Its arm does not tell."""
+    event = "x-1 [000] ..... {} twheel_timer_{}: wheel=7 id=1 deadline={} {}\n".format
+    picture = plot(
+        event("1.0:", "arm", 1100000000, "tick=0 level=-1 slot=-1") +
+        event("1.0:", "file", 1100000000, "tick=1100 level=1 slot=17") +
+        event("1.05:", "arm", 1060000000, "tick=1100 level=-1 slot=-1") +
+        event("1.05:", "file", 1060000000, "tick=1060 level=0 slot=36"))
+    assert [bar.split(", due")[0] for bar in picture.bars()] == [
+        "timer 1, level 1, slot 17: 0 to 50ms", "timer 1, level 0, slot 36: 50ms to 50ms"]
+
+
+def test_a_file_is_kept_if_there_is_no_picture(twheel, tmp_path):
+    """As it was."""
+    (tmp_path / "kept").write_text("old", "ascii")
+    twheel("plot", "-o", tmp_path / "kept", "--from", "1h", stdin=BOTH).refused(1, "earlier time$")
+    assert (tmp_path / "kept").read_text("ascii") == "old"
 
 
 def test_output_goes_to_a_file(twheel, tmp_path):
@@ -320,6 +339,9 @@ def test_a_timer_that_a_later_list_does_not_have_ends_there(plot):
     ("an id that is not there", BOTH, "--id 9", 1, "leave out --id and --wheel$"),
     ("options of a script", trace("perf"), "--as heap", 2,
      "it is a recording: leave out --as and the options of a script$"),
+    ("a null byte", trace("perf") + "\0\n", "", 1, "there is a null byte in it$"),
+    ("a last line that was cut", trace("perf")[:-9], "", 1,
+     "the last line is cut: record the wheel again$"),
     ("a span after the end", BOTH, "--from 1h", 1, "ends at 4[0-9.]*ms: give an earlier time$"),
     ("a span that ends before it begins", BOTH, "--from 2s --to 1s", 2, "give a later time$"),
     ("a file that is not there", "", "/no/such/file", 1, "give a script or a recording, or -"),
