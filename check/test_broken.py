@@ -93,7 +93,8 @@ int main(void)
 def built():
     """The folder that the modules are in."""
     folder = pathlib.Path(marks.must("bash", "-c", '. vm/lib && echo "$BUILD/broken"', cwd=TREE))
-    marks.build(folder)
+    marks.build_library(folder)
+    marks.build_modules(folder)
     return folder
 
 
@@ -237,8 +238,23 @@ def test_two_first_marks_take_turns(tmp_path, monkeypatch):
         return str(tmp_path)
 
     monkeypatch.setattr(marks, "must", must)
-    marks.build(tmp_path)
+    marks.build_library(tmp_path)
+    marks.build_modules(tmp_path)
     assert len(built) == 12
+
+
+@pytest.mark.parametrize("codes, points", [((1, 1), 1), ((1, 0), 0), ((0, 1), 0), ((1, 124), 0)])
+def test_a_wheel_is_caught_twice_or_not_at_all(tmp_path, monkeypatch, codes, points):
+    """The right one passes each time."""
+    left = {"early": list(codes)}
+    monkeypatch.setattr(marks, "build_library", lambda folder: None)
+    monkeypatch.setattr(marks, "build_modules", lambda folder: None)
+    monkeypatch.setattr(marks, "compile_program", lambda *_: "")
+    monkeypatch.setattr(marks, "try_program", lambda _, module: (
+        left[module.parent.name].pop(0) if module.parent.name in left else 0, ""))
+    why, found = marks.mark(tmp_path, tmp_path)
+    assert why is None
+    assert [name for name, (code, _) in found.items() if code == 1] == ["early"] * points
 
 
 def test_teachers_are_told_of_each_wheel():
