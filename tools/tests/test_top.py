@@ -248,9 +248,18 @@ def test_levels_without_room_are_counted(top):
     assert terminal.shows("^armed 2")[9] == "1 level not shown"
 
 
+def test_lines_are_cut_on_a_narrow_terminal(top):
+    """None goes on in the next one."""
+    terminal = top(BOTH, "--as", "hierarchical", columns=40, lines=20)
+    lines = terminal.shows("^in a second: armed 4, moved 7, expired 4$")
+    assert lines[3:5] == ["late at most 0:  on time 2",
+                          "level of  slots: . none, 1-9, x frtimers"]
+    assert lines[12] == "         400ms  level 2, slot 1 to level"
+
+
 def test_a_small_terminal_is_told(top):
     """It shows nothing else."""
-    top(BOTH, columns=30, lines=10).shows("twheel top needs 40 columns\nand 12 lines.")
+    top(BOTH, columns=30, lines=10).shows("twheel top needs 40\ncolumns and 12 lines.")
 
 
 def test_a_script_from_standard_input(tmp_path, top):

@@ -22,7 +22,11 @@
 /* Lines above the levels. */
 #define HEAD		5
 
+/* Lines are cut at the right of the terminal; they have room for so much more. */
+#define MORE		256
+
 static SCREEN *terminal;
+static WINDOW *page;
 
 /**
  * struct shade - of a cell
@@ -66,7 +70,10 @@ void screen_begin(void)
 	cbreak();
 	noecho();
 	curs_set(0);
-	keypad(stdscr, TRUE);
+	page = newpad(LINES, COLS + MORE);
+	if (!page)
+		fail("out of memory");
+	keypad(page, TRUE);
 	if ((no_color && *no_color) || !has_colors())
 		return;
 	start_color();
@@ -79,6 +86,7 @@ void screen_end(void)
 {
 	if (!terminal)
 		return;
+	delwin(page);
 	endwin();
 	delscreen(terminal);
 	terminal = NULL;
@@ -86,8 +94,8 @@ void screen_end(void)
 
 int screen_key(int ms)
 {
-	timeout(ms);
-	return getch();
+	wtimeout(page, ms);
+	return wgetch(page);
 }
 
 /* The count in at most six columns. */
@@ -119,23 +127,25 @@ static void draw_head(const struct model *model, const struct view *view)
 
 	snprintf(speed, sizeof(speed), view->speed < 0 ? "1/%d" : "%d",
 		 1 << abs(view->speed));
-	attron(A_BOLD);
-	mvprintw(0, 0, "twheel top: %.30s", view->name);
-	attroff(A_BOLD);
+	wattron(page, A_BOLD);
+	mvwprintw(page, 0, 0, "twheel top: %.30s", view->name);
+	wattroff(page, A_BOLD);
 	/* Simulated times are round, so print all digits. */
 	if (model->recording->is_trace)
 		duration_short(time, since(view->clock, view->zero));
 	else
 		duration_exact(time, view->clock);
 	snprintf(left, sizeof(left), "%s, speed %s, %s", time, speed, view->state);
-	mvprintw(0, COLS - (int)strlen(left) > 32 ? COLS - (int)strlen(left) : 32, "%s", left);
-	mvprintw(1, 0, "armed %s", count_text(text, view->armed));
+	mvwprintw(page, 0, COLS - (int)strlen(left) > 32 ? COLS - (int)strlen(left) : 32, "%s",
+		  left);
+	mvwprintw(page, 1, 0, "armed %s", count_text(text, view->armed));
 	if (view->unread)
-		printw(", expired and unread %s", count_text(text, view->unread));
+		wprintw(page, ", expired and unread %s", count_text(text, view->unread));
 	if (view->next)
-		printw(", next due in %s", duration_short(time, since(view->next, view->clock)));
+		wprintw(page, ", next due in %s",
+			duration_short(time, since(view->next, view->clock)));
 	if (view->lost)
-		printw(", events lost %s", count_text(text, view->lost));
+		wprintw(page, ", events lost %s", count_text(text, view->lost));
 }
 
 static void draw_rates(const struct view *view)
@@ -147,9 +157,9 @@ static void draw_rates(const struct view *view)
 	char text[NUMBER_LEN];
 	size_t i;
 
-	mvprintw(2, 0, "in a second:");
+	mvwprintw(page, 2, 0, "in a second:");
 	for (i = 0; i < ARRAY_SIZE(rates); i++)
-		printw("%s %s %s", i ? "," : "", names[i], count_text(text, rates[i]));
+		wprintw(page, "%s %s %s", i ? "," : "", names[i], count_text(text, rates[i]));
 }
 
 static void draw_lateness(const struct model *model)
@@ -159,10 +169,10 @@ static void draw_lateness(const struct model *model)
 	char text[DURATION_LEN];
 	unsigned int i;
 
-	mvprintw(3, 0, "late at most %s:", duration_short(text, model->late_max));
+	mvwprintw(page, 3, 0, "late at most %s:", duration_short(text, model->late_max));
 	for (i = 0; i < LATE_CLASSES; i++)
 		if (model->late[i])
-			printw("  %s %s", names[i], count_text(text, model->late[i]));
+			wprintw(page, "  %s %s", names[i], count_text(text, model->late[i]));
 }
 
 /* Slots per cell, so that the ring fits the line. */
@@ -183,14 +193,14 @@ static void draw_cell(int y, int x, uint32_t count)
 	while (count < shades[i].least)
 		i++;
 	attribute = shades[i].attribute | (i < ARRAY_SIZE(shade_colours) ? COLOR_PAIR(i + 1) : 0);
-	attron(attribute);
-	mvaddch(y, x, shades[i].sign ? (chtype)shades[i].sign : '0' + count);
-	attroff(attribute);
+	wattron(page, attribute);
+	mvwaddch(page, y, x, shades[i].sign ? (chtype)shades[i].sign : '0' + count);
+	wattroff(page, attribute);
 }
 
 static void mark(int y, const struct ring *ring, uint32_t slot, char sign)
 {
-	mvaddch(y, CELLS_AT + slot / slots_to_cell(ring), sign);
+	mvwaddch(page, y, CELLS_AT + slot / slots_to_cell(ring), sign);
 }
 
 static void draw_level(const struct model *model, const struct view *view, unsigned int level,
@@ -203,13 +213,13 @@ static void draw_level(const struct model *model, const struct view *view, unsig
 
 	if (ring->span)
 		duration_short(span, ring->span);
-	mvprintw(y, 0, "%2u %6.6s ", level, span);
+	mvwprintw(page, y, 0, "%2u %6.6s ", level, span);
 	for (slot = 0; slot < ring->size; slot += slots) {
 		for (count = 0, i = slot; i < slot + slots && i < ring->size; i++)
 			count += ring->count[i];
 		draw_cell(y, CELLS_AT + slot / slots, count);
 	}
-	mvprintw(y, COLS - BEHIND, "%6s", count_text(text, ring->timers));
+	mvwprintw(page, y, COLS - BEHIND, "%6s", count_text(text, ring->timers));
 	if (model_hand(model, level, view->clock, &slot))
 		mark(y + 1, ring, slot, '^');
 	if (move->timers && move->from == (int32_t)level && move->slot < ring->size)
@@ -223,10 +233,10 @@ static int draw_levels(const struct model *model, const struct view *view)
 	int room = (LINES - HEAD - 3) / 2, y = HEAD, level = model->levels, hidden = 0;
 	int cells = COLS - CELLS_AT - BEHIND;
 
-	attron(A_UNDERLINE);
-	mvprintw(HEAD - 1, 0, "%-*s%-*.*s%*s", CELLS_AT, "level of", cells, cells,
+	wattron(page, A_UNDERLINE);
+	mvwprintw(page, HEAD - 1, 0, "%-*s%-*.*s%*s", CELLS_AT, "level of", cells, cells,
 		 "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000; ^ hand", BEHIND, "timers");
-	attroff(A_UNDERLINE);
+	wattroff(page, A_UNDERLINE);
 	while (--level >= 0) {
 		if (!model->ring[level].size)
 			continue;
@@ -238,7 +248,7 @@ static int draw_levels(const struct model *model, const struct view *view)
 		y += 2;
 	}
 	if (hidden)
-		mvprintw(y++, 0, "%d level%s not shown", hidden, hidden == 1 ? "" : "s");
+		mvwprintw(page, y++, 0, "%d level%s not shown", hidden, hidden == 1 ? "" : "s");
 	return y;
 }
 
@@ -261,8 +271,8 @@ static int draw_elsewhere(const struct model *model, const struct view *view, in
 		if (!count)
 			continue;
 		if (is_first)
-			move(y++, 0);
-		printw("%s%s %s", is_first ? "" : ", ", names[i], count_text(text, count));
+			wmove(page, y++, 0);
+		wprintw(page, "%s%s %s", is_first ? "" : ", ", names[i], count_text(text, count));
 		is_first = false;
 	}
 	return y;
@@ -281,22 +291,29 @@ static void draw_moves(const struct model *model, const struct view *view, int y
 		else
 			duration_exact(time, move->time);
 		/* The newest is marked at the slots. */
-		mvprintw(y, 0, "%14s  level %d, slot %u%s to level %d, slot %u%s: %s timer%s", time,
+		mvwprintw(page, y, 0,
+			  "%14s  level %d, slot %u%s to level %d, slot %u%s: %s timer%s", time,
 			 move->from, move->slot, i ? "" : " (v)", move->to, move->to_slot,
 			 i ? "" : " (*)",
 			 count_text(count, move->timers), move->timers == 1 ? "" : "s");
 	}
 }
 
+static void show_page(void)
+{
+	prefresh(page, 0, 0, 0, 0, LINES - 1, COLS - 1);
+}
+
 void screen_draw(const struct model *model, const struct view *view)
 {
 	int y;
 
-	erase();
+	/* It may have another size now. */
+	wresize(page, LINES, COLS + MORE);
+	werase(page);
 	if (COLS < 40 || LINES < 12) {
-		mvprintw(0, 0, "twheel top needs 40 columns");
-		mvprintw(1, 0, "and 12 lines.");
-		refresh();
+		mvwprintw(page, 0, 0, "twheel top needs 40\ncolumns and 12 lines.");
+		show_page();
 		return;
 	}
 	draw_head(model, view);
@@ -305,6 +322,6 @@ void screen_draw(const struct model *model, const struct view *view)
 	y = draw_levels(model, view);
 	y = draw_elsewhere(model, view, y);
 	draw_moves(model, view, y);
-	mvprintw(LINES - 1, 0, "%.*s", COLS - 1, view->keys);
-	refresh();
+	mvwprintw(page, LINES - 1, 0, "%.*s", COLS - 1, view->keys);
+	show_page();
 }
