@@ -235,7 +235,7 @@ static int draw_levels(const struct model *model, const struct view *view)
 
 	wattron(page, A_UNDERLINE);
 	mvwprintw(page, HEAD - 1, 0, "%-*s%-*.*s%*s", CELLS_AT, "level of", cells, cells,
-		 "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000; ^ hand", BEHIND, "timers");
+		  "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000; ^ hand", BEHIND, "timers");
 	wattroff(page, A_UNDERLINE);
 	while (--level >= 0) {
 		if (!model->ring[level].size)
