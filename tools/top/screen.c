@@ -22,7 +22,7 @@
 /* Lines above the levels. */
 #define HEAD		5
 
-/* Lines are cut at the right of the terminal; they have room for so much more. */
+/* Columns beyond the right of the terminal, for what is cut there. */
 #define MORE		256
 
 static SCREEN *terminal;
@@ -235,7 +235,8 @@ static int draw_levels(const struct model *model, const struct view *view)
 
 	wattron(page, A_UNDERLINE);
 	mvwprintw(page, HEAD - 1, 0, "%-*s%-*.*s%*s", CELLS_AT, "level of", cells, cells,
-		  "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000; ^ hand", BEHIND, "timers");
+		  "slots: . none, 1-9, x from 10, X 100, # 1000, @ 10000; ^ hand",
+		  BEHIND, "timers");
 	wattroff(page, A_UNDERLINE);
 	while (--level >= 0) {
 		if (!model->ring[level].size)
