@@ -271,7 +271,7 @@ TEST_F(trace, expiry_and_delivery_are_traced_as_they_are_counted)
 	}
 }
 
-/* The next line that a timer is filed, has its place. */
+/* The next line of twheel_timer_file is of this timer, and has its place. */
 static const char *filed(struct __test_metadata *_metadata, const char *from, __u64 number,
 			 __u32 id, __u64 deadline)
 {

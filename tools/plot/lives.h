@@ -9,7 +9,7 @@
  * enum stay_end - how a timer's stay in a place ended
  * @STAY_OPEN: it lasts beyond the end of the recording
  * @STAY_MOVED: the timer was moved
- * @STAY_REARMED: it was armed again
+ * @STAY_REARMED: it was armed or filed again
  * @STAY_EXPIRED: it was found due
  * @STAY_CANCELLED: it was cancelled
  * @STAY_LISTED: all timers were listed; a timer that was still armed has a stay from then on

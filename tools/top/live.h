@@ -28,7 +28,7 @@
  * @len: length of @part
  * @record: the text is written here as well; or NULL
  * @list_again: when the timers may be listed again
- * @has_gap: events were lost since the timers were listed
+ * @has_gap: events were lost since the timers were listed, or they could not be
  * @lost: number of events that the kernel or this process dropped
  * @is_closed: the wheel was closed
  */
