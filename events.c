@@ -138,6 +138,29 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 }
 
 /*
+ * Copy events to the reader.  Return how many fit.  A copy that faults may stop short of what there
+ * is: go on one by one.
+ */
+static unsigned int copy_events(const struct twheel_event *events, unsigned int nr,
+				struct iov_iter *to)
+{
+	const size_t size = sizeof(*events);
+	size_t bytes = copy_to_iter(events, nr * size, to);
+	unsigned int n = bytes / size;
+
+	while (n < nr) {
+		iov_iter_revert(to, bytes % size);
+		bytes = copy_to_iter(&events[n], size, to);
+		if (bytes < size) {
+			iov_iter_revert(to, bytes);
+			break;
+		}
+		n++;
+	}
+	return n;
+}
+
+/*
  * Copy claimed events to the reader.  A record is copied before it is committed, so no fault loses
  * it; events behind a stale one take its place.  Return how many were committed; set @fault if
  * a copy failed.
@@ -148,13 +171,12 @@ static unsigned int twheel_deliver(struct twheel *tw, struct twheel_event *event
 	/* It does not change once there are timers. */
 	const bool words = nr && tw->timers.word;
 	const size_t size = sizeof(*events);
-	unsigned int done = 0, copied, swapped, count;
-	size_t bytes;
+	unsigned int done = 0, fit, copied, swapped, count;
 
 	while (nr) {
-		bytes = copy_to_iter(events, nr * size, to);
-		copied = bytes / size;
-		*fault |= copied < nr;
+		fit = copy_events(events, nr, to);
+		copied = fit;
+		*fault |= fit < nr;
 		/* Calls and commits exclude each other. */
 		if (words && copied && !(nowait ? mutex_trylock(&tw->exchange) :
 						  !mutex_lock_killable(&tw->exchange)))
@@ -164,7 +186,7 @@ static unsigned int twheel_deliver(struct twheel *tw, struct twheel_event *event
 		if (words && copied)
 			mutex_unlock(&tw->exchange);
 		done += count;
-		iov_iter_revert(to, bytes - count * size);
+		iov_iter_revert(to, (fit - count) * size);
 		if (count == copied)
 			break;
 		nr = copied - count - 1;

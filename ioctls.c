@@ -132,12 +132,11 @@ static int copy_ops(struct twheel_op *ops, const void __user *array, unsigned in
 	unsigned int n = 0;
 	int ret = -EFAULT;
 
+	/* A copy that faults may stop short of what there is: go on one by one. */
 	if (size == op_size)
 		n = copied_in_full(nr, size, copy_from_user(ops, array, nr * size));
-	else
-		while (n < nr && !(ret = copy_struct_from_user(&ops[n], op_size,
-							       array + n * size, size)))
-			n++;
+	while (n < nr && !(ret = copy_struct_from_user(&ops[n], op_size, array + n * size, size)))
+		n++;
 	return n ? n : ret;
 }
 
@@ -148,7 +147,7 @@ static unsigned int copy_timers(void __user *array, const struct twheel_timer *r
 	unsigned int n = 0;
 
 	if (size == timer_size)
-		return copied_in_full(nr, size, copy_to_user(array, records, nr * size));
+		n = copied_in_full(nr, size, copy_to_user(array, records, nr * size));
 	while (n < nr && !copy_to_user(array + n * size, &records[n], timer_size) &&
 	       !clear_user(array + n * size + timer_size, size - timer_size))
 		n++;
