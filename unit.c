@@ -11,10 +11,6 @@
  * device: the parts that tests, benchmarks and simulators build, in user space too.
  * They may define TWHEEL_PART as nothing, to have its functions external.
  */
-#if defined(__KERNEL__) && !defined(CONFIG_64BIT)
-#error "twheel needs a 64-bit kernel; 32-bit programs can use it there"
-#endif
-
 #if defined(__KERNEL__) && (defined(CONFIG_ARCH_HAS_CPU_CACHE_ALIASING) || \
 	defined(CONFIG_MIPS) || defined(CONFIG_PARISC) || defined(CONFIG_SPARC64))
 #error "twheel shares memory with programs, which needs data caches that do not alias"
