@@ -61,13 +61,7 @@ static int memory_begin(struct twheel *tw)
 
 static void *page_alloc(void)
 {
-	return alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
-}
-
-static void page_free(void *page)
-{
-	if (page)
-		free_pages_exact(page, PAGE_SIZE);
+	return kzalloc(WHEEL_PAGE_SIZE, WHEEL_GFP);
 }
 
 static int add_directory(struct twheel *tw, struct wheel *w)
@@ -100,7 +94,7 @@ static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *u
 	/* The directory last: a wheel that is not used has no memory that SETUP could lose. */
 	page = page_alloc();
 	if (!page || (id >= w->ids && add_directory(tw, w))) {
-		page_free(page);
+		kfree(page);
 		user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
 		return -ENOMEM;
 	}
@@ -125,7 +119,7 @@ static int add_more(struct twheel *tw, u32 id)
 		directory = timers_more_alloc(ts);
 	if (!page || (!ts->more && !directory)) {
 		kvfree(directory);
-		page_free(page);
+		kfree(page);
 		return -ENOMEM;
 	}
 	now = twheel_begin(tw);
@@ -234,7 +228,7 @@ static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_use
 	if (!words_begin(ts))
 		return -ENOMEM;
 	for (u32 id = 0; !ret && id < w->capacity; id += WORDS_PER_PAGE) {
-		void *page = page_alloc();
+		void *page = alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
 
 		if (!page)
 			return -ENOMEM;

@@ -51,7 +51,7 @@ struct timer_more {
 };
 
 /* As many are in a page. */
-#define MORE_PER_PAGE		((u32)(PAGE_SIZE / sizeof(struct timer_more)))
+#define MORE_PER_PAGE		((u32)(WHEEL_PAGE_SIZE / sizeof(struct timer_more)))
 
 /* Not armed. */
 #define TIMER_NONE		0ULL

@@ -113,15 +113,14 @@ TWHEEL_PART void timers_add_more_directory(struct timers *ts, struct timer_more 
 TWHEEL_PART void timers_add_more(struct timers *ts, u32 id, void *page)
 {
 	ts->more[id / MORE_PER_PAGE] = page;
-	ts->more_memory += PAGE_SIZE;
+	ts->more_memory += WHEEL_PAGE_SIZE;
 }
 
 /* Free all memory of timers.  Sleeps. */
 TWHEEL_PART void timers_destroy(struct timers *ts)
 {
 	for (u32 i = 0; ts->more && i < more_pages(ts); i++) {
-		if (ts->more[i])
-			free_pages_exact(ts->more[i], PAGE_SIZE);
+		kfree(ts->more[i]);
 		cond_resched();
 	}
 	kvfree(ts->more);

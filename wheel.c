@@ -58,7 +58,7 @@
 
 static_assert(sizeof(struct timer) == 32);
 static_assert(sizeof(struct wheel_slot) == 16);
-static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct timer) == PAGE_SIZE);
+static_assert(WHEEL_CHUNK_TIMERS * sizeof(struct timer) == WHEEL_PAGE_SIZE);
 static_assert(WHEEL_MAX_CAPACITY <= 1 << (64 - WHEEL_TICK_BITS));
 static_assert(WHEEL_MAX_CAPACITY < LINK_ID);
 static_assert(2 * LINK_ID_BITS <= WHEEL_WHERE_SHIFT);
@@ -69,7 +69,7 @@ static_assert(2 * LINK_ID_BITS <= WHEEL_WHERE_SHIFT);
  */
 #define WHEEL_SIFT	WHEEL_MAX_LEVELS
 
-#define BLOCKS_PER_PAGE	((u32)(PAGE_SIZE / sizeof(u64) / WHEEL_BLOCK))
+#define BLOCKS_PER_PAGE	((u32)(WHEEL_PAGE_SIZE / sizeof(u64) / WHEEL_BLOCK))
 
 /* Memory */
 
@@ -175,12 +175,11 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
 	unsigned int i;
 
 	for (i = 0; i < nr_chunks(w->ids); i++) {
-		if (w->timer[i])
-			free_pages_exact(w->timer[i], PAGE_SIZE);
+		kfree(w->timer[i]);
 		cond_resched();
 	}
 	for (i = 0; i < w->nr_pages; i++) {
-		free_pages_exact(w->pool[i], PAGE_SIZE);
+		kfree(w->pool[i]);
 		cond_resched();
 	}
 	kvfree(w->directory);
@@ -228,7 +227,7 @@ TWHEEL_PART void wheel_add_chunk(struct wheel *w, u32 id, void *page)
 {
 	w->timer[id >> WHEEL_CHUNK_SHIFT] = page;
 	w->nr_chunks++;
-	w->memory += PAGE_SIZE;
+	w->memory += WHEEL_PAGE_SIZE;
 }
 
 /**
@@ -241,7 +240,7 @@ TWHEEL_PART void wheel_add_blocks(struct wheel *w, void *page)
 	u32 word = w->nr_pages << POOL_SHIFT, slots = w->max_levels * ring_size(w) + 1, blocks;
 
 	w->pool[w->nr_pages++] = page;
-	w->memory += PAGE_SIZE;
+	w->memory += WHEEL_PAGE_SIZE;
 	for (u32 i = 0; i < BLOCKS_PER_PAGE; i++, word += WHEEL_BLOCK) {
 		*pool_word(w, word) = w->free;
 		w->free = word + 1;

@@ -55,8 +55,12 @@
 /* Entries that a step may handle; a slot with more is brought down early. */
 #define WHEEL_STEP		64U
 
-/* Timers in a chunk: they fill a page, so 128 with pages of 4 KiB. */
-#define WHEEL_CHUNK_SHIFT	(PAGE_SHIFT - 5)
+/* Memory comes in pieces of 4 KiB where pages are larger, too: the first timer stays cheap. */
+#define WHEEL_PAGE_SHIFT	(PAGE_SHIFT < 12 ? PAGE_SHIFT : 12)
+#define WHEEL_PAGE_SIZE		BIT(WHEEL_PAGE_SHIFT)
+
+/* Timers in a chunk: they fill a page, so 128. */
+#define WHEEL_CHUNK_SHIFT	(WHEEL_PAGE_SHIFT - 5)
 #define WHEEL_CHUNK_TIMERS	((u32)BIT(WHEEL_CHUNK_SHIFT))
 
 /* How many pages of timers, and of blocks, a wheel has room for before it needs a directory. */

@@ -251,12 +251,17 @@ static inline void kvfree(void *p)
 	free(p);
 }
 
-static inline void *alloc_pages_exact(size_t size, int gfp)
+static inline void *kzalloc(size_t size, int gfp)
 {
-	void *p = aligned_alloc(PAGE_SIZE, size);
+	void *p = aligned_alloc(size, size);
 
 	(void)gfp;
 	return p ? memset(p, 0, size) : NULL;
+}
+
+static inline void kfree(void *p)
+{
+	free(p);
 }
 
 static inline void free_pages_exact(void *p, size_t size)

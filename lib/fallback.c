@@ -30,7 +30,8 @@
 static void *give(size_t size, size_t align);
 #define kvzalloc(size, gfp)		give(size, 64)
 #define kvfree(p)			((void)(p))
-#define alloc_pages_exact(size, gfp)	give(size, PAGE_SIZE)
+#define kzalloc(size, gfp)		give(size, size)
+#define kfree(p)			((void)(p))
 #define free_pages_exact(p, size)	((void)(p))
 
 #include "../unit.c"
@@ -160,7 +161,7 @@ static int grow(struct fallback *f, struct timers_need *need)
 	giver = f;
 	if (need->what == TIMERS_NEED_CHUNK || need->what == TIMERS_NEED_MORE ||
 	    need->what == TIMERS_NEED_BLOCKS) {
-		page = give(PAGE_SIZE, PAGE_SIZE);
+		page = kzalloc(WHEEL_PAGE_SIZE, WHEEL_GFP);
 		if (!page)
 			return -ENOMEM;
 	}

@@ -518,7 +518,7 @@ static void cancelled_but_kept_memory(struct kunit *test)
 			memory = ts->wheel.memory;
 		/* As many entries as timers may be stale, in a block of 64 bytes each. */
 		KUNIT_ASSERT_LE(test, ts->wheel.memory,
-				memory + 64 * (300 + WHEEL_STEP) + PAGE_SIZE);
+				memory + 64 * (300 + WHEEL_STEP) + WHEEL_PAGE_SIZE);
 	}
 }
 
@@ -534,7 +534,7 @@ static void moved_earlier_for_ever(struct kunit *test)
 		for (u32 id = 0; id < CAPACITY; id++)
 			arm(test, id, now_of(test) + turn * 10 * SEC + id * SEC / 100);
 		KUNIT_ASSERT_LE(test, ts->wheel.entries,
-				2 * CAPACITY + WHEEL_STEP + PAGE_SIZE / sizeof(u64));
+				2 * CAPACITY + WHEEL_STEP + WHEEL_PAGE_SIZE / sizeof(u64));
 	}
 }
 

@@ -16,7 +16,7 @@
 
 static inline void *owner_page(void)
 {
-	return alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
+	return kzalloc(WHEEL_PAGE_SIZE, WHEEL_GFP);
 }
 
 static inline bool owner_add_directory(struct wheel *w)
@@ -139,7 +139,7 @@ static inline bool owner_add_words(struct timers *ts, u32 id)
 
 	if (!ts->word && !words_begin(ts))
 		return false;
-	page = alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
+	page = kzalloc(WHEEL_PAGE_SIZE, WHEEL_GFP);
 	if (!page)
 		return false;
 	words_add(ts, id & ~(WORDS_PER_PAGE - 1), page);

@@ -115,10 +115,10 @@ static const char *check_memory(const struct wheel *w)
 	for (u32 id = 0; id < w->capacity; id += WHEEL_CHUNK_TIMERS) {
 		if (!wheel_has(w, id))
 			continue;
-		memory += PAGE_SIZE;
+		memory += WHEEL_PAGE_SIZE;
 		timers += WHEEL_CHUNK_TIMERS;
 	}
-	memory += w->nr_pages * PAGE_SIZE;
+	memory += w->nr_pages * WHEEL_PAGE_SIZE;
 	return memory == w->memory && timers == w->nr_chunks * WHEEL_CHUNK_TIMERS ? NULL :
 	       "memory is miscounted";
 }

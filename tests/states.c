@@ -721,7 +721,7 @@ static void decode(struct bytes *b)
 	}
 	w.free = 0;
 	w.nr_pages = 0;
-	w.memory -= PAGE_SIZE;
+	w.memory -= WHEEL_PAGE_SIZE;
 	wheel_add_blocks(&w, w.pool[0]);
 	now = get_tick(b, 0);
 	w.at = get_tick(b, 0);

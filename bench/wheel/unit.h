@@ -15,7 +15,8 @@ static inline void unit_free(const void *p)
 	(void)p;
 }
 
-#define alloc_pages_exact(size, gfp)	host_alloc(size)
+#define kzalloc(size, gfp)		host_alloc(size)
+#define kfree(p)			unit_free(p)
 #define free_pages_exact(p, size)	unit_free(p)
 #define kvzalloc(size, gfp)		host_alloc(size)
 #define kvfree(p)			unit_free(p)

@@ -13,7 +13,8 @@
 #define COMPAT_OWN_MEMORY
 #define kvzalloc(size, gfp)		sim_alloc(size, 64)
 #define kvfree(p)			sim_free(p)
-#define alloc_pages_exact(size, gfp)	sim_alloc(size, PAGE_SIZE)
+#define kzalloc(size, gfp)	sim_alloc(size, size)
+#define kfree(p)		sim_free(p)
 #define free_pages_exact(p, size)	sim_free(p)
 
 #define TWHEEL_PART			static
@@ -208,7 +209,7 @@ static uint64_t twheel_memory(const struct sim *s)
 	const struct state *state = s->state;
 	const struct wheel *w = &state->timers.wheel;
 
-	return sizeof(*state) + w->memory - w->nr_chunks * PAGE_SIZE;
+	return sizeof(*state) + w->memory - w->nr_chunks * WHEEL_PAGE_SIZE;
 }
 
 static const char *twheel_note(const struct sim *s)
