@@ -31,7 +31,6 @@
 
 #define THREADS		3U
 #define SLOTS		10U	/* files that a program has */
-#define PAGE		4096U
 #define ARENA_PAGES	256U
 #define FORK_CALLS	150U	/* that a forked process makes */
 #define PROGRAM_LIMIT	90	/* seconds */

@@ -10,8 +10,6 @@
 
 #include "twheel_test.h"
 
-#define PAGE		4096
-
 #define NO_USERFAULTFD	"this kernel has no userfaultfd, or not for us"
 
 /* A page that is not there yet.  A write to it waits until the test maps the page or refuses it. */

@@ -309,8 +309,7 @@ static void *read_events(void *arg)
 		}
 	}
 	close(epoll);
-	munmap((char *)hole - EDGE_PAGES * sysconf(_SC_PAGESIZE),
-	       2 * EDGE_PAGES * sysconf(_SC_PAGESIZE));
+	munmap((char *)hole - EDGE_PAGES * PAGE, 2 * EDGE_PAGES * PAGE);
 	return NULL;
 }
 

@@ -557,6 +557,9 @@ static inline bool snapshot_holds(int fd, const struct snapshot *before)
 	       !memcmp(&after, before, sizeof(after));
 }
 
+/* Kernels differ in the size of a page. */
+#define PAGE	((size_t)sysconf(_SC_PAGESIZE))
+
 /*
  * Memory that ends: @size usable bytes, after which pages with the protection
  * @prot follow.  What @fill has is copied there first, across the edge.
@@ -566,8 +569,7 @@ static inline bool snapshot_holds(int fd, const struct snapshot *before)
 static inline void *edge(size_t size, const void *fill, size_t fill_size,
 			 int prot)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	size_t half = EDGE_PAGES * page;
+	size_t half = EDGE_PAGES * PAGE;
 	char *p = mmap(NULL, 2 * half, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

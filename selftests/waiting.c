@@ -64,6 +64,11 @@ static long long switches(struct sleeper *s)
 	return file_value(path, "\nvoluntary_ctxt_switches:\t");
 }
 
+/* What epoll_wait() calls: newer processors have only the call with a mask of signals. */
+#ifndef SYS_epoll_wait
+#define SYS_epoll_wait SYS_epoll_pwait
+#endif
+
 /* Does the thread sleep in the call? */
 static bool is_asleep(struct sleeper *s)
 {

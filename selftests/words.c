@@ -8,7 +8,6 @@
 
 #define CAPACITY	1024
 #define WORDS_SIZE	(CAPACITY * sizeof(struct twheel_word))
-#define PAGE		4096
 
 FIXTURE(words) {
 	struct shared s;
@@ -38,7 +37,7 @@ TEST_F(words, setup_makes_a_word_for_each_id)
 
 TEST_F(words, bad_mappings_are_refused)
 {
-	static const struct {
+	const struct {
 		size_t		size;
 		int		prot, flags;
 		unsigned long	beyond;
