@@ -49,34 +49,40 @@ def quoted(word):
     return "'" + word.replace("'", r"'\''") + "'"
 
 
-def settings(args):
-    """What vm/init has to know, as variables of the shell."""
+def settings(args, lines):
+    """What vm/init has to know, as variables of the shell: the serial lines among it."""
     # A program that draws on its terminal finds the host's; in a pipe or a log it finds a dumb one.
-    term, columns, lines = "dumb", 80, 24
+    term, columns, rows = "dumb", 80, 24
     if os.isatty(1):
         term = os.environ.get("TERM") or term
-        columns, lines = shutil.get_terminal_size()
+        columns, rows = shutil.get_terminal_size()
     return f"interactive={args.interactive:d} systemd={'1' if args.systemd else ''}\n" \
-        f"term={quoted(term)} cols={columns} rows={lines}\n" \
+        f"term={quoted(term)} cols={columns} rows={rows}\n" \
+        f"command_line=/dev/{lines[0]} report_line=/dev/{lines[1]}\n" \
         f"insmod_args={quoted(args.insmod_args)}\n"
 
 
-def initrd(args, module, tmp):
-    """Make the initramfs, a file in tmp, as the options of vm/run say."""
+def initrd(args, module, tmp, kernel, lines):
+    """Make the initramfs, a file in tmp, as the options of vm/run say. A kernel of another
+    processor has its own programs."""
     for item in args.get:
         if ":" not in item:
             sys.exit(f"run: --get wants GUEST:HOST, not {item}")
     root = tmp / "root"
     files = {
         **ETC,
-        "run/twheel/settings": settings(args),
+        "run/twheel/settings": settings(args, lines),
         "run/twheel/command": " ".join(map(quoted, args.command)),
         "run/twheel/get": "".join(item.partition(":")[0].lstrip("/") + "\n" for item in args.get),
     }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(os.fsencode(text))
-    put(root, "busybox", shutil.which("busybox") or "busybox", "/bin/busybox")
+    busybox = kernel / "busybox"
+    put(root, "busybox", busybox if busybox.exists() else shutil.which("busybox") or "busybox",
+        "/bin/busybox")
+    if (kernel / "lines.ko").exists():
+        put(root, "lines.ko", str(kernel / "lines.ko"), "/run/twheel/")
     put(root, "vm/init", f"{TREE}/vm/init", "/init")
     if module:
         put(root, "--module", module, "/run/twheel/twheel.ko")
