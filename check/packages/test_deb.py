@@ -1,41 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
 """What only Debian's packages have; and what is installed without packages."""
 import re
+import time
 
 import pytest
 from packages import TREE, VERSION, Deb, another, do, tree_files
+from spdx import by_debian, own
 
 pytestmark = pytest.mark.deb
-# Debian's names of licences.
-NAMES = {"GPL-2.0": "GPL-2", "MIT": "Expat", "GPL-2.0 OR MIT": "GPL-2 or Expat",
-         "LGPL-2.1-or-later": "LGPL-2.1+",
-         "GPL-2.0 WITH Linux-syscall-note": "GPL-2 with Linux-syscall-note exception"}
 
 
 def test_changelog_and_dkms_conf_are_of_the_release():
-    """As VERSION says."""
+    """As VERSION says. A date to come would leave the times of files as they are in a package."""
     assert do("dpkg-parsechangelog", "-S", "Version").out.strip() == VERSION
+    assert int(do("dpkg-parsechangelog", "-S", "Timestamp").out) < time.time()
     text = (TREE / "dkms.conf").read_text("utf-8")
     assert re.findall('(?m)^PACKAGE_VERSION="(.*)"', text) == [VERSION]
 
 
-def licences():
-    """Of debian/copyright: patterns of paths with their licence; the last one that fits holds."""
-    for part in (TREE / "debian/copyright").read_text("utf-8").split("\n\n"):
-        rule = re.search(r"^Files:(.*?)\n\S.*^License: (.*?)$", part, re.MULTILINE | re.DOTALL)
-        for glob in rule[1].split() if rule else ():
-            yield re.compile(re.escape(glob).replace(r"\*", ".*")), rule[2]
-
-
 def test_copyright_says_of_each_file_what_that_says_itself():
     """In one of its first five lines."""
-    rules, wrong = list(licences()), []
-    for name in tree_files():
-        head = b"\n".join((TREE / name).read_bytes().split(b"\n", 5)[:5]).decode("utf-8", "replace")
-        spdx = re.search(r"SPDX-License-Identifier: ([\w. +-]*\w)", head)
-        said = [licence for pattern, licence in rules if pattern.fullmatch(name)][-1:]
-        if spdx and said != [NAMES.get(spdx[1], spdx[1])]:
-            wrong.append((name, spdx[1], said))
+    licence = by_debian(TREE)
+    wrong = [(name, said, licence(name)) for name in tree_files()
+             if (said := own(TREE / name)) not in (None, licence(name))]
     assert wrong == []
 
 
