@@ -68,6 +68,9 @@ help:
 	@echo '  make deb          Debian packages of all, into build/deb'
 	@echo '  make rpm          the same for Fedora and its relatives, into build/rpm'
 	@echo '  make arch         the same for Arch Linux, into build/arch'
+	@echo '  make release      the release that RELEASES names last, into build/release: its source,'
+	@echo '                    Debian packages as two bare roots build them, SBOM, notes,'
+	@echo '                    checksums; as root'
 	@echo '  make selftests    the test programs, into selftests/build'
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
@@ -150,6 +153,9 @@ rpm:
 
 arch:
 	@contrib/arch/build build/arch
+
+release:
+	@check/packages/release build/release
 
 selftests:
 	@vm/deps tools source
@@ -251,6 +257,6 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch selftests abi-update figures-update trust-update fuzz course grade task \
-	slides play demo check site example torture bench bench-wheel bench-instructions \
+	uninstall deb rpm arch release selftests abi-update figures-update trust-update fuzz course \
+	grade task slides play demo check site example torture bench bench-wheel bench-instructions \
 	bench-instructions-update shell static clean distclean
