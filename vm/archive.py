@@ -68,10 +68,10 @@ class Archive:
         return output(program, *self.options, *prefer, *words, folder=folder)
 
     def depends(self, package):
-        """The packages that a package depends on."""
+        """The packages that a package depends on, the first of alternatives."""
         found = re.search("(?m)^Depends: (.*)",
                           self.ask("apt-cache", "show", "--no-all-versions", package))
-        return re.findall(r"(?:^|[,|] *)([^ ,:|]+)", found[1]) if found else []
+        return re.findall(r"(?:^|, *)([^ ,:|]+)", found[1]) if found else []
 
     def version(self, package):
         """The version that would be installed, or ""."""
