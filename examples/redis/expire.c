@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,12 +39,9 @@
 
 /* The keys of a database that have timers. */
 struct space {
-	/* As redis counts them, or -1: the keys are gone. */
-	int			db;
-	/* Of each name, the timer. */
-	struct redis_dict	*timers;
-	/* Of those that are gone. */
-	struct space		*next;
+	/* As redis counts them, or -1: the keys are gone, and the last timer frees this. */
+	int		db;
+	uint32_t	nr_timers;
 };
 
 /* Of a key; its place is the timer's id. */
@@ -51,8 +49,9 @@ struct timer {
 	/* NULL: free */
 	struct redis_string	*name;
 	struct space		*space;
-	/* Of the free ones. */
-	struct timer		*next;
+	uint32_t		hash;
+	/* The next in the bucket or of the free ones, its place + 1; 0: none. */
+	uint32_t		next;
 };
 
 /* A key to which something has happened. */
@@ -66,9 +65,15 @@ static bool active;
 
 static struct twheel *wheel;
 static struct timer *timers;
+/* Of timers and buckets, in bytes. */
+static size_t mapped;
 /* Those before it were used. */
 static uint32_t fresh;
-static struct timer *free_timers;
+static uint32_t free_timers;
+/* The first timer of each bucket, its place + 1. */
+static uint32_t *buckets;
+static uint32_t bucket_mask;
+static uint64_t hash_key[2];
 /* Keys have no timer because there was none; they get one when fewer than that are armed. */
 static bool full;
 static uint64_t refill;
@@ -85,7 +90,9 @@ static int busy_fd;
 static bool busy;
 /* It is about to sleep. */
 static bool sleepy;
-static struct space *gone;
+/* How many timers have keys that are gone; the sweep for them goes on at this place. */
+static uint32_t nr_gone;
+static uint32_t cleaned;
 static struct redis_cursor *cursor;
 /* The database that is scanned; nr_spaces: none is. */
 static int scanned;
@@ -124,7 +131,6 @@ static struct space *new_space(int db)
 	struct space *space = redis.Calloc(1, sizeof(*space));
 
 	space->db = db;
-	space->timers = redis.CreateDict(NULL);
 	return space;
 }
 
@@ -133,12 +139,11 @@ static void leave_space(int db)
 {
 	struct space *space = spaces[db];
 
-	if (!redis.DictSize(space->timers))
+	if (!space->nr_timers)
 		return;
 	spaces[db] = new_space(db);
 	space->db = -1;
-	space->next = gone;
-	gone = space;
+	nr_gone += space->nr_timers;
 	be_busy();
 }
 
@@ -148,9 +153,66 @@ static void leave_all(void)
 		leave_space(db);
 }
 
-static struct timer *find_timer(struct space *space, struct redis_string *name)
+static uint64_t rotate(uint64_t word, int by)
 {
-	return redis.DictGet(space->timers, name, NULL);
+	return word << by | word >> (64 - by);
+}
+
+static void sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = rotate(v[1], 13) ^ v[0];
+	v[3] = rotate(v[3], 16) ^ v[2];
+	v[0] = rotate(v[0], 32) + v[3];
+	v[2] += v[1];
+	v[3] = rotate(v[3], 21) ^ v[0];
+	v[1] = rotate(v[1], 17) ^ v[2];
+	v[2] = rotate(v[2], 32);
+}
+
+/* SipHash-1-3 with a secret key: clients choose names, and must not choose buckets. */
+static uint32_t hash_of(const struct redis_string *name)
+{
+	uint64_t v[4] = {
+		hash_key[0] ^ 0x736f6d6570736575, hash_key[1] ^ 0x646f72616e646f6d,
+		hash_key[0] ^ 0x6c7967656e657261, hash_key[1] ^ 0x7465646279746573,
+	};
+	size_t length, left;
+	const char *text = redis.StringPtrLen(name, &length);
+	uint64_t word = 0;
+
+	for (left = length; left >= sizeof(word); left -= sizeof(word), text += sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		v[3] ^= word;
+		sip_round(v);
+		v[0] ^= word;
+	}
+	word = (uint64_t)length << 56;
+	memcpy(&word, text, left);
+	v[3] ^= word;
+	sip_round(v);
+	v[0] ^= word;
+	v[2] ^= 0xff;
+	for (int i = 0; i < 3; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* The link to a key's timer, or the empty one at the end of its bucket. */
+static uint32_t *find_link(struct space *space, struct redis_string *name, uint32_t hash)
+{
+	uint32_t *link = &buckets[hash & bucket_mask];
+
+	while (*link) {
+		struct timer *timer = &timers[*link - 1];
+
+		if (timer->hash == hash && timer->space == space &&
+		    !redis.StringCompare(timer->name, name))
+			break;
+		link = &timer->next;
+	}
+	return link;
 }
 
 static void no_timer(const char *why)
@@ -163,48 +225,55 @@ static void no_timer(const char *why)
 	refill = (counts.armed + 1) / 2;
 }
 
-static struct timer *new_timer(struct space *space, struct redis_string *name)
+/* For a key that has none; @link ends its bucket. */
+static struct timer *new_timer(uint32_t *link, struct space *space, struct redis_string *name,
+			       uint32_t hash)
 {
-	struct timer *timer = free_timers;
+	struct timer *timer;
 
-	if (timer) {
-		free_timers = timer->next;
+	if (free_timers) {
+		*link = free_timers;
+		free_timers = timers[free_timers - 1].next;
 	} else if (fresh < twheel_capacity(wheel)) {
-		timer = &timers[fresh++];
+		*link = ++fresh;
 	} else {
 		no_timer("more keys expire than there are timers");
 		return NULL;
 	}
-	timer->name = redis.HoldString(NULL, name);
-	timer->space = space;
-	redis.DictSet(space->timers, name, timer);
+	timer = &timers[*link - 1];
+	*timer = (struct timer) { redis.HoldString(NULL, name), space, hash, 0 };
+	space->nr_timers++;
 	counts.armed++;
 	return timer;
 }
 
-/* Returns the name, which is the caller's. */
-static struct redis_string *take_timer(struct timer *timer)
-{
-	struct redis_string *name = timer->name;
-
-	twheel_cancel(wheel, timer - timers);
-	redis.DictDel(timer->space->timers, name, NULL);
-	timer->name = NULL;
-	timer->next = free_timers;
-	free_timers = timer;
-	counts.armed--;
-	return name;
-}
-
 static void free_timer(struct timer *timer)
 {
-	redis.FreeString(NULL, take_timer(timer));
+	struct space *space = timer->space;
+	uint32_t *link = find_link(space, timer->name, timer->hash);
+	uint32_t place = *link;
+
+	twheel_cancel(wheel, timer - timers);
+	redis.FreeString(NULL, timer->name);
+	timer->name = NULL;
+	*link = timer->next;
+	timer->next = free_timers;
+	free_timers = place;
+	counts.armed--;
+	space->nr_timers--;
+	if (space->db >= 0)
+		return;
+	nr_gone--;
+	if (!space->nr_timers)
+		redis.Free(space);
 }
 
 /* A key expires then, in ms; its timer is to say so. */
 static void set_timer(struct space *space, struct redis_string *name, long long expiry)
 {
-	struct timer *timer = find_timer(space, name);
+	uint32_t hash = hash_of(name);
+	uint32_t *link = find_link(space, name, hash);
+	struct timer *timer = *link ? &timers[*link - 1] : NULL;
 
 	/* What is centuries ahead, no clock of the kernel's tells. */
 	if (expiry == REDIS_NO_EXPIRE || (unsigned long long)expiry >= INT64_MAX / MS) {
@@ -213,7 +282,7 @@ static void set_timer(struct space *space, struct redis_string *name, long long 
 		return;
 	}
 	if (!timer)
-		timer = new_timer(space, name);
+		timer = new_timer(link, space, name, hash);
 	if (!timer)
 		return;
 	/* Redis takes it for expired when that ms is over. */
@@ -226,8 +295,8 @@ static void set_timer(struct space *space, struct redis_string *name, long long 
 /* What does redis say of a key?  If it has expired, redis deletes it. */
 static void look(struct redis_ctx *ctx, struct space *space, struct redis_string *name)
 {
+	uint64_t expired = counts.expired;
 	struct redis_key *key;
-	long long expiry;
 
 	if (!active || space->db < 0)
 		return;
@@ -238,9 +307,10 @@ static void look(struct redis_ctx *ctx, struct space *space, struct redis_string
 	}
 	redis.SelectDb(ctx, space->db);
 	key = redis.OpenKey(ctx, name, REDIS_WRITE | REDIS_NOTOUCH);
-	expiry = redis.GetAbsExpire(key);
+	/* Otherwise it had expired, and on_key() has freed its timer. */
+	if (counts.expired == expired)
+		set_timer(space, name, redis.GetAbsExpire(key));
 	redis.CloseKey(key);
-	set_timer(space, name, expiry);
 }
 
 /* Something has happened to a key; a command is running still. */
@@ -252,10 +322,10 @@ static int on_key(struct redis_ctx *ctx, int type, const char *event, struct red
 	if (!active)
 		return REDIS_OK;
 	if (type & (REDIS_KEY_EXPIRED | REDIS_KEY_EVICTED)) {
-		struct timer *timer = find_timer(space, name);
+		uint32_t link = *find_link(space, name, hash_of(name));
 
-		if (timer)
-			free_timer(timer);
+		if (link)
+			free_timer(&timers[link - 1]);
 		counts.expired += in_time;
 		return REDIS_OK;
 	}
@@ -293,38 +363,29 @@ static void expire(struct redis_ctx *ctx)
 		redis.Log(ctx, "warning", "no events of timers: %s", strerror(-nr));
 	for (int i = 0; i < nr; i++) {
 		struct timer *timer = &timers[events[i].id];
-		struct space *space = timer->space;
-		struct redis_string *name;
+		struct redis_string *name = timer->name;
 
 		/* Another one of these has had it deleted. */
-		if (!timer->name)
+		if (!name)
 			continue;
 		if (events[i].deadline > settled && now > events[i].deadline + counts.latest)
 			counts.latest = now - events[i].deadline;
-		name = take_timer(timer);
+		redis.HoldString(NULL, name);
 		in_time = true;
-		look(ctx, space, name);
+		look(ctx, timer->space, name);
 		in_time = false;
 		redis.FreeString(NULL, name);
 	}
 }
 
-/* Free a timer of a key that is gone. */
+/* Look at one timer: is its key gone? */
 static void clean(void)
 {
-	struct space *space = gone;
-	struct redis_iterator *first = redis.DictIteratorStartC(space->timers, "^", NULL, 0);
-	void *timer;
-	bool empty = !redis.DictNextC(first, NULL, &timer);
+	struct timer *timer = &timers[cleaned % fresh];
 
-	redis.DictIteratorStop(first);
-	if (!empty) {
+	cleaned = cleaned % fresh + 1;
+	if (timer->name && timer->space->db < 0)
 		free_timer(timer);
-		return;
-	}
-	gone = space->next;
-	redis.FreeDict(NULL, space->timers);
-	redis.Free(space);
 }
 
 static void on_scan(struct redis_ctx *ctx, struct redis_string *name, struct redis_key *key,
@@ -353,7 +414,7 @@ static void do_part(struct redis_ctx *ctx)
 	eventfd_t nr;
 
 	for (int i = 0; i < PART; i++) {
-		if (gone) {
+		if (nr_gone) {
 			clean();
 		} else if (scanned < nr_spaces) {
 			scan(ctx);
@@ -487,6 +548,24 @@ static int read_arguments(struct redis_ctx *ctx, struct redis_string **argv, int
 	return REDIS_OK;
 }
 
+/*
+ * Not from redis: for its first large block the allocator makes an arena, and redis, which asks for
+ * statistics ten times a second, would pay for that as much as for all else when it is idle.
+ */
+static int map_timers(struct redis_ctx *ctx, uint32_t nr)
+{
+	while (bucket_mask < nr - 1)
+		bucket_mask = 2 * bucket_mask + 1;
+	mapped = nr * sizeof(*timers) + (bucket_mask + 1) * sizeof(*buckets);
+	timers = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (timers == MAP_FAILED) {
+		redis.Log(ctx, "warning", "no memory for %u timers", nr);
+		return REDIS_ERR;
+	}
+	buckets = (uint32_t *)(timers + nr);
+	return REDIS_OK;
+}
+
 static int open_wheel(struct redis_ctx *ctx, const struct twheel_options *options)
 {
 	int ret = twheel_open(&wheel, options);
@@ -520,7 +599,7 @@ int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int ar
 		.size = sizeof(options),
 		.flags = TWHEEL_OPEN_CLOCK | TWHEEL_OPEN_BATCH,
 		.clock = CLOCK_REALTIME,
-		.tick = 50 * MS,
+		.tick = MS,
 		.capacity = 1U << 20,
 	};
 	const char *missing = redis_find(ctx);
@@ -532,9 +611,13 @@ int RedisModule_OnLoad(struct redis_ctx *ctx, struct redis_string **argv, int ar
 	}
 	redis.SetModuleAttribs(ctx, "twheel", 1, REDIS_API);
 	if (read_arguments(ctx, argv, argc, &options) != REDIS_OK ||
-	    open_wheel(ctx, &options) != REDIS_OK)
+	    map_timers(ctx, options.capacity) != REDIS_OK)
 		return REDIS_ERR;
-	timers = redis.Calloc(options.capacity, sizeof(*timers));
+	if (open_wheel(ctx, &options) != REDIS_OK) {
+		munmap(timers, mapped);
+		return REDIS_ERR;
+	}
+	redis.GetRandomBytes((unsigned char *)hash_key, sizeof(hash_key));
 	cursor = redis.ScanCursorCreate();
 	while (redis.SelectDb(ctx, nr_spaces) == REDIS_OK) {
 		spaces = redis.Realloc(spaces, (nr_spaces + 1) * sizeof(*spaces));
@@ -563,15 +646,13 @@ int RedisModule_OnUnload(struct redis_ctx *ctx)
 		redis.FreeString(NULL, changes[i].name);
 	redis.Free(changes);
 	leave_all();
-	while (gone)
+	while (nr_gone)
 		clean();
-	for (int db = 0; db < nr_spaces; db++) {
-		redis.FreeDict(NULL, spaces[db]->timers);
+	for (int db = 0; db < nr_spaces; db++)
 		redis.Free(spaces[db]);
-	}
 	redis.Free(spaces);
 	redis.ScanCursorDestroy(cursor);
-	redis.Free(timers);
+	munmap(timers, mapped);
 	close(busy_fd);
 	twheel_close(wheel);
 	return REDIS_OK;

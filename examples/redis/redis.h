@@ -13,8 +13,6 @@
 struct redis_ctx;
 struct redis_string;
 struct redis_key;
-struct redis_dict;
-struct redis_iterator;
 struct redis_cursor;
 struct redis_info;
 
@@ -94,9 +92,11 @@ static struct {
 	void *(*Realloc)(void *memory, size_t size);
 	void (*Free)(void *memory);
 	const char *(*StringPtrLen)(const struct redis_string *string, size_t *length);
+	int (*StringCompare)(const struct redis_string *a, const struct redis_string *b);
 	int (*StringToLongLong)(const struct redis_string *string, long long *value);
 	struct redis_string *(*HoldString)(struct redis_ctx *ctx, struct redis_string *string);
 	void (*FreeString)(struct redis_ctx *ctx, struct redis_string *string);
+	void (*GetRandomBytes)(unsigned char *to, size_t length);
 	int (*GetSelectedDb)(struct redis_ctx *ctx);
 	int (*SelectDb)(struct redis_ctx *ctx, int db);
 	struct redis_key *(*OpenKey)(struct redis_ctx *ctx, struct redis_string *name, int mode);
@@ -108,16 +108,6 @@ static struct {
 	void (*ScanCursorDestroy)(struct redis_cursor *cursor);
 	int (*Scan)(struct redis_ctx *ctx, struct redis_cursor *cursor, redis_on_scan *on_scan,
 		    void *data);
-	struct redis_dict *(*CreateDict)(struct redis_ctx *ctx);
-	void (*FreeDict)(struct redis_ctx *ctx, struct redis_dict *dict);
-	uint64_t (*DictSize)(struct redis_dict *dict);
-	int (*DictSet)(struct redis_dict *dict, struct redis_string *name, void *value);
-	void *(*DictGet)(struct redis_dict *dict, struct redis_string *name, int *none);
-	int (*DictDel)(struct redis_dict *dict, struct redis_string *name, void *old);
-	struct redis_iterator *(*DictIteratorStartC)(struct redis_dict *dict, const char *op,
-						     void *name, size_t length);
-	void *(*DictNextC)(struct redis_iterator *at, size_t *length, void **data);
-	void (*DictIteratorStop)(struct redis_iterator *at);
 	int (*EventLoopAdd)(int fd, int mask, redis_on_file *on_file, void *data);
 	int (*EventLoopDel)(int fd, int mask);
 	int (*SubscribeToKeyspaceEvents)(struct redis_ctx *ctx, int types, redis_on_key *on_key);
@@ -143,9 +133,11 @@ static const struct {
 	REDIS_FUNCTION(Realloc),
 	REDIS_FUNCTION(Free),
 	REDIS_FUNCTION(StringPtrLen),
+	REDIS_FUNCTION(StringCompare),
 	REDIS_FUNCTION(StringToLongLong),
 	REDIS_FUNCTION(HoldString),
 	REDIS_FUNCTION(FreeString),
+	REDIS_FUNCTION(GetRandomBytes),
 	REDIS_FUNCTION(GetSelectedDb),
 	REDIS_FUNCTION(SelectDb),
 	REDIS_FUNCTION(OpenKey),
@@ -156,15 +148,6 @@ static const struct {
 	REDIS_FUNCTION(ScanCursorRestart),
 	REDIS_FUNCTION(ScanCursorDestroy),
 	REDIS_FUNCTION(Scan),
-	REDIS_FUNCTION(CreateDict),
-	REDIS_FUNCTION(FreeDict),
-	REDIS_FUNCTION(DictSize),
-	REDIS_FUNCTION(DictSet),
-	REDIS_FUNCTION(DictGet),
-	REDIS_FUNCTION(DictDel),
-	REDIS_FUNCTION(DictIteratorStartC),
-	REDIS_FUNCTION(DictNextC),
-	REDIS_FUNCTION(DictIteratorStop),
 	REDIS_FUNCTION(EventLoopAdd),
 	REDIS_FUNCTION(EventLoopDel),
 	REDIS_FUNCTION(SubscribeToKeyspaceEvents),
