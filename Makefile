@@ -32,7 +32,7 @@ help:
 	@echo '  make shell        a shell in a guest: twheel loaded, twheel and twheel-demo there'
 	@echo '  make example NAME=survive'
 	@echo '                    tries one of examples/ in a guest with systemd: also asyncio, go,'
-	@echo '                    libevent, mosquitto, prometheus, redis, trace'
+	@echo '                    libevent, mosquitto, prometheus, redis, trace, 389ds'
 	@echo '  make torture      random load while processors come and go; HOURS=0.5, on the'
 	@echo '                    kernel debug unless KERNEL= says'
 	@echo '  make static       checkpatch, sparse, coccicheck, kernel-doc, gcc, cppcheck,'
