@@ -38,6 +38,8 @@
 
 #define WORDS_OFFSET	0x10000000
 #define WORDS_PAGES	4	/* the first of the arena, where words are mapped */
+/* Of good wheels; so few that ids chosen by the kernel and by the program meet. */
+#define CAPACITY	300U
 
 /* So that a program can't use up the machine's memory, and meets its limits. */
 #define USER_WHEELS	10
@@ -143,7 +145,7 @@ static __u32 some_id(struct run *r)
 	case 3:
 		return 299 - below(r, 4);
 	default:
-		return below(r, 300);
+		return below(r, CAPACITY);
 	}
 }
 
@@ -556,16 +558,17 @@ static void do_store_and_arm(struct run *r)
 /* The second and the third wheel have words, which are the first pages of the arena. */
 static void map_shared(const struct program *p)
 {
+	const size_t size = (CAPACITY * sizeof(struct twheel_word) + PAGE - 1) / PAGE * PAGE;
+
 	for (int slot = 1; slot < 3; slot++)
-		mmap(p->arena + (2 - slot) * 2 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE,
+		mmap(p->arena + (2 - slot) * 2 * PAGE, size, PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_FIXED | MAP_POPULATE, p->fd[slot], WORDS_OFFSET);
 }
 
 /* The first three wheels, as they should be. */
 static int good_wheel(int slot)
 {
-	/* So few that ids chosen by the kernel and by the program meet. */
-	struct twheel_setup s = { .capacity = 300 };
+	struct twheel_setup s = { .capacity = CAPACITY };
 	int fd = wheel_open(O_NONBLOCK);
 
 	if (slot)
@@ -1003,12 +1006,14 @@ static void run_program(struct program *p)
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);
 	change_self(p);
-	p->arena = mmap(NULL, PAGE * ARENA_PAGES, PROT_NONE,
+	p->arena = mmap(NULL, PAGE * (ARENA_PAGES + 1), PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	p->epoll = high(epoll_create1(0));
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, p->pair) ||
 	    pipe2(p->pipe, O_NONBLOCK) || p->arena == MAP_FAILED)
 		abort();
+	/* A page stays in front of it: no stack is mapped into what a program unmaps. */
+	p->arena += PAGE;
 	for (int i = 0; i < 2; i++) {
 		p->pair[i] = high(p->pair[i]);
 		p->pipe[i] = high(p->pipe[i]);
