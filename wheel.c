@@ -133,6 +133,16 @@ TWHEEL_PART void *wheel_array_alloc(size_t bytes)
 	return bytes <= PAGE_SIZE ? kvzalloc(bytes, WHEEL_GFP) : __vmalloc(bytes, WHEEL_GFP_ARRAY);
 }
 
+/* Move the hand of a level, and the end of its reach with it. */
+static void set_hand(struct wheel *w, unsigned int l, u64 hand)
+{
+	struct wheel_level *level = &w->level[l];
+	u64 end = hand + ring_size(w);
+
+	level->hand = hand;
+	w->end[l] = end <= WHEEL_NEVER >> level->shift ? end << level->shift : WHEEL_NEVER;
+}
+
 /**
  * wheel_init() - make an empty wheel that holds no memory
  * @w: the wheel
@@ -282,16 +292,6 @@ TWHEEL_PART void wheel_moved(struct wheel *w)
 		w->timer = w->first_timer;
 		w->pool = w->first_pool;
 	}
-}
-
-/* Move the hand of a level, and the end of its reach with it. */
-static void set_hand(struct wheel *w, unsigned int l, u64 hand)
-{
-	struct wheel_level *level = &w->level[l];
-	u64 end = hand + ring_size(w);
-
-	level->hand = hand;
-	w->end[l] = end <= WHEEL_NEVER >> level->shift ? end << level->shift : WHEEL_NEVER;
 }
 
 /**
