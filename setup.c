@@ -4,8 +4,7 @@
  */
 #include <linux/capability.h>
 #include <linux/slab.h>
-
-#include "compat/kernel.h"
+#include <linux/time_namespace.h>
 
 #include "twheel.h"
 
@@ -15,14 +14,19 @@ static_assert(sizeof(struct twheel_setup) == 56);
 /* Return the ns that the caller's time namespace adds to a clock. */
 static s64 caller_offset(enum twheel_clock clock)
 {
+	struct timespec64 offset = {};
+
 	switch (clock) {
 	case TWHEEL_MONOTONIC:
+		timens_add_monotonic(&offset);
+		break;
 	case TWHEEL_BOOTTIME:
-		return timens_offset(clock_ids[clock]);
+		timens_add_boottime(&offset);
+		break;
 	case TWHEEL_REALTIME:
 		break;
 	}
-	return 0;
+	return timespec64_to_ns(&offset);
 }
 
 /* To tell what would be allowed is no use of the capability. */

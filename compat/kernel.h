@@ -9,9 +9,6 @@
 
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
-#include <linux/nsproxy.h>
-#include <linux/time64.h>
-#include <linux/time_namespace.h>
 
 #ifndef HAVE_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,
@@ -34,22 +31,5 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 	vma->vm_flags &= ~flags;
 }
 #endif
-
-/*
- * What the clock of the caller's time namespace is ahead of the host's, in ns.
- * The helpers of <linux/time_namespace.h> need symbols that older kernels do
- * not export; the offsets themselves are there in all.
- */
-static inline s64 timens_offset(clockid_t clock)
-{
-#ifdef CONFIG_TIME_NS
-	const struct timens_offsets *offsets = &current->nsproxy->time_ns->offsets;
-
-	return timespec64_to_ns(clock == CLOCK_BOOTTIME ? &offsets->boottime
-							: &offsets->monotonic);
-#else
-	return 0;
-#endif
-}
 
 #endif /* TWHEEL_COMPAT_KERNEL_H */
