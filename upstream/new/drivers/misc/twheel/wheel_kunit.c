@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the wheel, which need neither the device nor a clock.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+
+#include "wheel.h"
+
+#define TIMERS	4096U
+/* Where the wheels start: next to the end of slots of several levels. */
+#define START	((3ULL << 30) - 2)
+
+static void wheel_test_look(struct wheel *w, struct wheel_batch *batch)
+{
+	for (unsigned int i = 0; i < batch->nr; i++)
+		batch->tick[i] = batch->timer[i]->deadline;
+}
+
+static int wheel_test_init(struct kunit *test)
+{
+	struct wheel *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	void *memory;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	test->priv = w;
+	wheel_init(w, TIMERS, 1, START, wheel_test_look);
+	memory = wheel_directory_alloc(w);
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	wheel_add_directory(w, memory);
+	for (u32 id = 0; id < TIMERS; id += WHEEL_CHUNK_TIMERS) {
+		memory = alloc_pages_exact(PAGE_SIZE, GFP_KERNEL | __GFP_ZERO);
+		KUNIT_ASSERT_NOT_NULL(test, memory);
+		wheel_add_chunk(w, id, memory);
+	}
+	while (w->nr_pages < wheel_max_pages(w)) {
+		memory = alloc_pages_exact(PAGE_SIZE, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, memory);
+		wheel_add_blocks(w, memory);
+	}
+	return 0;
+}
+
+static void wheel_test_exit(struct kunit *test)
+{
+	if (test->priv)
+		wheel_destroy(test->priv);
+}
+
+static void arm(struct wheel *w, u32 id, u64 tick)
+{
+	while (wheel_full(w))
+		wheel_sift(w, WHEEL_STEP);
+	wheel_timer(w, id)->deadline = tick;
+	wheel_file(w, id, tick);
+}
+
+/* Turn the wheel to a tick, in steps; return how many timers came due, and check each. */
+static unsigned int turn(struct kunit *test, u64 now)
+{
+	unsigned int done, nr, due = 0;
+	struct wheel *w = test->priv;
+	u32 ids[WHEEL_STEP];
+
+	do {
+		done = wheel_advance(w, now, WHEEL_STEP);
+		KUNIT_ASSERT_LE(test, done, WHEEL_STEP);
+		while ((nr = wheel_take_due(w, ids, WHEEL_STEP, 1))) {
+			for (unsigned int i = 0; i < nr; i++) {
+				struct timer *t = wheel_timer(w, ids[i]);
+
+				KUNIT_ASSERT_LE(test, t->deadline, now);
+				wheel_give_up(w, t);
+				t->deadline = 0;
+			}
+			due += nr;
+		}
+	} while (done == WHEEL_STEP);
+	return due;
+}
+
+/* A lone timer is due at its tick, and costs one wake-up, however far off it is. */
+static void wheel_test_exact(struct kunit *test)
+{
+	struct wheel *w = test->priv;
+	u64 now = START;
+
+	for (unsigned int bit = 0; bit < 36; bit++)
+		for (int around = -1; around <= 1; around++) {
+			u64 tick = now + max((1LL << bit) + around, 1LL);
+
+			arm(w, bit, tick);
+			KUNIT_ASSERT_EQ(test, wheel_next(w), tick);
+			KUNIT_ASSERT_EQ(test, turn(test, tick - 1), 0);
+			KUNIT_ASSERT_EQ(test, wheel_next(w), tick);
+			KUNIT_ASSERT_EQ(test, turn(test, tick), 1);
+			KUNIT_ASSERT_EQ(test, wheel_next(w), WHEEL_NEVER);
+			now = tick;
+		}
+}
+
+/* A timer that is moved is due at the last tick given; one that is cancelled is not. */
+static void wheel_test_moves(struct kunit *test)
+{
+	static const unsigned int span[] = { 1, 63, 64, 127, 128, 4096, 70000 };
+	struct wheel *w = test->priv;
+	u64 now = START;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(span) * ARRAY_SIZE(span); i++) {
+		u64 from = now + span[i / ARRAY_SIZE(span)], to = now + span[i % ARRAY_SIZE(span)];
+
+		arm(w, 1, from);
+		arm(w, 1, to);
+		arm(w, 2, from);
+		wheel_unlink(w, 2);
+		KUNIT_ASSERT_EQ(test, turn(test, to - 1), 0);
+		KUNIT_ASSERT_EQ(test, turn(test, to), 1);
+		KUNIT_ASSERT_EQ(test, turn(test, now + 100000), 0);
+		now += 100000;
+	}
+}
+
+/* A full slot comes down in steps, and delays no other timer. */
+static void wheel_test_heavy(struct kunit *test)
+{
+	struct wheel *w = test->priv;
+	const u64 full = START + 5000;
+	unsigned int due = 0;
+
+	for (u32 id = 1; id < TIMERS; id++)
+		arm(w, id, full);
+	arm(w, 0, full - 1);
+	for (u64 now = START + 1; now < full - 1; now++) {
+		KUNIT_ASSERT_LE(test, wheel_advance(w, now, WHEEL_STEP), WHEEL_STEP);
+		KUNIT_ASSERT_EQ(test, wheel_queue(w, WHEEL_DUE)->count, 0);
+	}
+	/* The first step has the timer that is due. */
+	wheel_advance(w, full - 1, WHEEL_STEP);
+	KUNIT_ASSERT_EQ(test, wheel_queue(w, WHEEL_DUE)->count, 1);
+	due = turn(test, full - 1);
+	KUNIT_ASSERT_EQ(test, due + turn(test, full), TIMERS);
+}
+
+/* Stale entries are dropped before the wheel needs more than two for each timer. */
+static void wheel_test_stale(struct kunit *test)
+{
+	struct wheel *w = test->priv;
+
+	for (u64 n = 0; n < 20; n++)
+		for (u32 id = 0; id < TIMERS; id++)
+			arm(w, id, START + 1000000 - 1000 * n - id % 7);
+	KUNIT_ASSERT_LE(test, w->entries, w->room);
+	KUNIT_ASSERT_EQ(test, turn(test, START + 1000000 - 19000 - 7), 0);
+	KUNIT_ASSERT_EQ(test, turn(test, START + 1000000), TIMERS);
+}
+
+/* Random programs beside a plain list of ticks. */
+static void wheel_test_random(struct kunit *test)
+{
+	u64 *list = kunit_kcalloc(test, TIMERS, sizeof(*list), GFP_KERNEL);
+	struct wheel *w = test->priv;
+	struct rnd_state rnd;
+	u64 now = START;
+
+	KUNIT_ASSERT_NOT_NULL(test, list);
+	prandom_seed_state(&rnd, 1);
+	for (unsigned int round = 0; round < 2000; round++) {
+		unsigned int expected = 0;
+
+		for (unsigned int n = prandom_u32_state(&rnd) % 100; n; n--) {
+			u32 id = prandom_u32_state(&rnd) % TIMERS;
+
+			list[id] = 0;
+			wheel_unlink(w, id);
+			if (prandom_u32_state(&rnd) % 4) {
+				list[id] = now + 1 + (prandom_u32_state(&rnd) >>
+						      prandom_u32_state(&rnd) % 32);
+				arm(w, id, list[id]);
+			}
+		}
+		now += 1 + (prandom_u32_state(&rnd) >> (16 + prandom_u32_state(&rnd) % 16));
+		for (u32 id = 0; id < TIMERS; id++)
+			if (list[id] && list[id] <= now) {
+				expected++;
+				list[id] = 0;
+			}
+		KUNIT_ASSERT_EQ(test, turn(test, now), expected);
+	}
+}
+
+static struct kunit_case wheel_test_cases[] = {
+	KUNIT_CASE(wheel_test_exact),
+	KUNIT_CASE(wheel_test_moves),
+	KUNIT_CASE(wheel_test_heavy),
+	KUNIT_CASE(wheel_test_stale),
+	KUNIT_CASE(wheel_test_random),
+	{}
+};
+
+static struct kunit_suite wheel_test_suite = {
+	.name		= "twheel_wheel",
+	.init		= wheel_test_init,
+	.exit		= wheel_test_exit,
+	.test_cases	= wheel_test_cases,
+};
+
+kunit_test_suite(wheel_test_suite);
