@@ -75,6 +75,7 @@ help:
 	@echo '  make abi-update   writes down the ABI as it is now: uapi/abi.txt, lib/abi.txt'
 	@echo '  make figures-update'
 	@echo '                    writes the figures of docs/bench.json into README'
+	@echo '  make upstream     writes the first series of patches for the kernel into build/upstream'
 	@echo '  make trust-update writes the last green run of each lane into docs/trust.md'
 	@echo '  make course CHAPTER=3, make grade ANSWERS=FILE'
 	@echo '                    an exercise of docs/course: what happens? And marks the answers'
@@ -169,6 +170,10 @@ abi-update:
 figures-update:
 	@check/figures --update
 
+upstream:
+	@vm/deps build root source
+	@check/upstream --write
+
 fuzz:
 	@vm/deps fuzz
 	@$(MAKE) --no-print-directory -C tests fuzz $(if $(SECONDS),SECONDS=$(SECONDS))
@@ -257,6 +262,7 @@ distclean: clean
 	rm -rf $(CACHE)
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
-	uninstall deb rpm arch release selftests abi-update figures-update trust-update fuzz course \
+	uninstall deb rpm arch release selftests abi-update figures-update trust-update upstream fuzz \
+	course \
 	grade task slides play demo check site example torture bench bench-wheel bench-instructions \
 	bench-instructions-update shell static clean distclean

@@ -17,18 +17,21 @@ class Stale(Exception):
     """A rule that does not find its text."""
 
 
+def depth(line):
+    """How many tabs it begins with."""
+    return len(line) - len(line.lstrip("\t"))
+
+
 def block(lines, first):
-    """The end of the statement, declaration or function that begins at a line."""
-    def depth(line):
-        return len(line) - len(line.lstrip("\t"))
+    """The end of the statement or declaration that begins at a line."""
     nest, end = 0, first
     while True:
         line, end = lines[end], end + 1
-        nest += sum(line.count(mark) for mark in "({") - sum(line.count(mark) for mark in ")}")
+        nest += sum(map(line.count, "({")) - sum(map(line.count, ")}"))
         after = lines[end] if end < len(lines) else ""
-        if not nest and line.endswith((";", "}", ",", ":")) and not \
-                (after.strip() and (depth(after) > depth(lines[first]) or
-                                    re.match(r"\t*else\b", after))):
+        if not nest and line.endswith((";", "}", ",", ":")) and not (
+                after.strip() and depth(after) > depth(lines[first]) or
+                re.match(r"\t*else\b", after)):
             return end
 
 
@@ -65,13 +68,13 @@ def function(text, name):
     first = next((i for i, line in enumerate(lines) if pattern.match(line)), None)
     if first is None:
         raise Stale("there is no such function")
-    end = first + 1
+    end, body = first + 1, False
     if lines[first].startswith("#define"):
         while lines[end - 1].endswith("\\"):
             end += 1
-    elif lines[first + 1].startswith(("{", "\t__")) or not lines[first].endswith(";"):
-        while lines[end - 1] != "}" and not (lines[end - 1].endswith(";") and "{" not in
-                                             "".join(lines[first:end])):
+    else:
+        while lines[end - 1] != "}" and (body or not lines[end - 1].endswith(";")):
+            body |= lines[end] == "{"
             end += 1
     return drop(text, first, end)
 
@@ -91,9 +94,10 @@ def member(text, name):
 def fill(words, margin):
     """The lines of a paragraph of a comment, without its margin."""
     indent = re.match(r"@|(E[A-Z0-9]+ +|R?\d+\. )?", words)
-    later = "\t" if words.startswith("@") else " " * len(indent[0])
-    return textwrap.wrap(words, 97 - margin, subsequent_indent=later, break_on_hyphens=False,
-                         fix_sentence_endings=True, expand_tabs=False, replace_whitespace=False)
+    later = "\0" * 5 if words.startswith("@") else " " * len(indent[0])
+    lines = textwrap.wrap(words, 97 - margin, subsequent_indent=later, break_on_hyphens=False,
+                          fix_sentence_endings=True, replace_whitespace=False)
+    return [line.replace("\0" * 5, "\t") for line in lines]
 
 
 def paragraph(text, rule):
@@ -151,16 +155,16 @@ def brief(match):
     text = re.sub(r"\n \* ", " ", match[1])
     text = f"/* {text[0].upper()}{text[1:].rstrip('.')}{'' if text[-1] == '?' else '.'} */"
     if len(text) > 99:
-        at = text.rindex(" ", 0, 96)
-        text = f"/*\n * {text[3:at]}\n * {text[at + 1:-3]}\n */"
+        text = "/*\n" + "".join(f" * {line}\n" for line in textwrap.wrap(
+            text[3:-3], 96, break_on_hyphens=False, fix_sentence_endings=True)) + " */"
     return text + "\n"
 
 
 def head(match):
     """The head of a function, within its lines."""
     text = re.sub(r"\s+", " ", match[1]) + match[2]
-    at = text.index("(") + 1
-    lines = textwrap.wrap(re.sub("(?<!,) ", "\x01", text), 99, subsequent_indent="\x00" * at,
+    indent = "\0" * (text.index("(") + 1)
+    lines = textwrap.wrap(re.sub("(?<!,) ", "\1", text), 99, subsequent_indent=indent,
                           break_long_words=False, break_on_hyphens=False)
     return re.sub("[\0\1]", " ", "\n".join(lines).replace("\0" * 8, "\t"))
 
@@ -169,5 +173,6 @@ def kernel(text):
     """As the kernel has it, after the rules."""
     text = DECIDED.sub(decided, text).replace("TWHEEL_PART ", "").replace('"uapi/linux/', "<linux/")
     text = re.sub(r'(<linux/twheel\.h)"', r"\1>", text)
-    text = re.sub(r"(?m)^/\*\*\n \* \w+\(\) - (.*(?:\n \* [^@].*)*)(?:\n \*.*)*?\n \*/\n", brief, text)
+    text = re.sub(r"(?m)^/\*\*\n \* \w+\(\) - (.*(?:\n \* [^@].*)*)(?:\n \*.*)*?\n \*/\n", brief,
+                  text)
     return re.sub(r"\n{3,}", "\n\n", text)
