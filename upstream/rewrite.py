@@ -178,22 +178,29 @@ def kernel(text):
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
+INCLUDE = re.compile(r"(?m)^#include .*\n")
+
+
+def renamed(text, name, host):
+    """A file that includes a header which is a part of another one."""
+    include = f'#include "{host}"\n'
+    text = text.replace(f'#include "{name}"\n', include).replace(include * 2, include)
+    return re.sub(rf"\b{re.escape(name)}", host, text)
+
+
 def join(text, name, host, header):
-    """A file, where a header is a part of another one; if it is that one, with the header."""
+    """A header, with another one as a part of it."""
     line = f'#include "{name}"\n'
-    if not header:
-        include = f'#include "{host}"\n'
-        return text.replace(line, include).replace(include * 2, include)
     # Of its first comment a table is kept.
     comment, body = re.search(r"(?s)(/\*\n.*?\*/\n)#ifndef \w+\n#define \w+\n(.*)\n#endif",
                               header).groups()
     body = (comment + "\n" if " *\t" in comment else "") + body
-    includes = re.compile(r"(?m)^#include .*\n")
-    needed = set(includes.findall(text + body)) - {line, f'#include "{host}"\n'}
-    own, others = (sorted(found for found in needed if mark in found) for mark in '"<')
-    body = includes.sub("", body).strip("\n")
+    needed = set(INCLUDE.findall(text + body)) - {line, f'#include "{host}"\n'}
+    body = INCLUDE.sub("", body).strip("\n")
     start = re.search(r"(?m)^#define \w+_H\n", text).end()
-    head_, rest = text[:start], includes.sub("", text[start:]).strip("\n")
+    rest = INCLUDE.sub("", text[start:]).strip("\n")
     # Behind what it needs itself.
-    parts = (body, rest) if line in text else (rest.replace("\n#endif /*", f"\n{body}\n\n#endif /*"),)
-    return "\n".join((head_, "".join(others) + "\n" + "".join(own), *parts)) + "\n"
+    rest = f"{body}\n\n{rest}" if line in text else \
+        rest.replace("\n#endif /*", f"\n{body}\n\n#endif /*")
+    own, others = ("".join(sorted(found for found in needed if mark in found)) for mark in '"<')
+    return re.sub("\n{3,}", "\n\n", f"{text[:start]}\n{others}\n{own}\n{rest}\n")
