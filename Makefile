@@ -263,6 +263,5 @@ distclean: clean
 
 .PHONY: all help module load unload tools lib man install install-system install-source \
 	uninstall deb rpm arch release selftests abi-update figures-update trust-update upstream fuzz \
-	course \
-	grade task slides play demo check site example torture bench bench-wheel bench-instructions \
+	course grade task slides play demo check site example torture bench bench-wheel bench-instructions \
 	bench-instructions-update shell static clean distclean
