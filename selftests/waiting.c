@@ -4,6 +4,7 @@
  *
  * Bed: plain, storm
  */
+#include <arpa/inet.h>
 #include <sys/uio.h>
 
 /* Reads wait. */
@@ -702,7 +703,7 @@ FIXTURE_SETUP(uring)
 		.opcode = IORING_OP_POLL_ADD,
 		.fd = self->fd,
 		/* The ABI has its halves swapped on big-endian processors. */
-		.poll32_events = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? POLLIN << 16 : POLLIN,
+		.poll32_events = htons(1) == 1 ? POLLIN << 16 : POLLIN,
 		.user_data = 2,
 	};
 }
