@@ -32,12 +32,12 @@ static int wheel_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, memory);
 	wheel_add_directory(w, memory);
 	for (u32 id = 0; id < TIMERS; id += WHEEL_CHUNK_TIMERS) {
-		memory = alloc_pages_exact(PAGE_SIZE, GFP_KERNEL | __GFP_ZERO);
+		memory = kzalloc(WHEEL_PAGE_SIZE, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, memory);
 		wheel_add_chunk(w, id, memory);
 	}
 	while (w->nr_pages < wheel_max_pages(w)) {
-		memory = alloc_pages_exact(PAGE_SIZE, GFP_KERNEL);
+		memory = kzalloc(WHEEL_PAGE_SIZE, GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, memory);
 		wheel_add_blocks(w, memory);
 	}
