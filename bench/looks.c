@@ -13,6 +13,7 @@
 static void *arena_alloc(size_t size);
 
 #define kzalloc(size, gfp)		arena_alloc(size)
+#define alloc_pages_exact(size, gfp)	arena_alloc(size)
 #define kfree(p)			((void)(p))
 #define free_pages_exact(p, size)	((void)(p), (void)(size))
 #include "../unit.c"

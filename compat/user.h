@@ -264,6 +264,11 @@ static inline void kfree(void *p)
 	free(p);
 }
 
+static inline void *alloc_pages_exact(size_t size, int gfp)
+{
+	return kzalloc(size, gfp);
+}
+
 static inline void free_pages_exact(void *p, size_t size)
 {
 	(void)size;

@@ -139,7 +139,7 @@ static inline bool owner_add_words(struct timers *ts, u32 id)
 
 	if (!ts->word && !words_begin(ts))
 		return false;
-	page = kzalloc(WHEEL_PAGE_SIZE, WHEEL_GFP);
+	page = alloc_pages_exact(PAGE_SIZE, WHEEL_GFP);
 	if (!page)
 		return false;
 	words_add(ts, id & ~(WORDS_PER_PAGE - 1), page);

@@ -16,6 +16,7 @@ static inline void unit_free(const void *p)
 }
 
 #define kzalloc(size, gfp)		host_alloc(size)
+#define alloc_pages_exact(size, gfp)	host_alloc(size)
 #define kfree(p)			unit_free(p)
 #define free_pages_exact(p, size)	unit_free(p)
 #define kvzalloc(size, gfp)		host_alloc(size)

@@ -14,6 +14,7 @@
 #define kvzalloc(size, gfp)		sim_alloc(size, 64)
 #define kvfree(p)			sim_free(p)
 #define kzalloc(size, gfp)	sim_alloc(size, size)
+#define alloc_pages_exact(size, gfp)	sim_alloc(size, PAGE_SIZE)
 #define kfree(p)		sim_free(p)
 #define free_pages_exact(p, size)	sim_free(p)
 
