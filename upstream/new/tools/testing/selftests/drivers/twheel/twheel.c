@@ -129,9 +129,14 @@ TEST_F(wheel, a_cancel_or_a_move_takes_back_the_event)
 
 	ASSERT_EQ(0, arm(self->fd, 5, 1, 0, 0));
 	ASSERT_TRUE(readable(self->fd, 0));
-	ASSERT_EQ(0, arm(self->fd, 5, now_ns() + HOUR, 0, 0));
+	ASSERT_EQ(0, arm(self->fd, 5, now_ns() + HOUR, 0, 55));
 	EXPECT_FALSE(readable(self->fd, 0));
 	EXPECT_EQ(TWHEEL_STATE_PENDING, state_of(self->fd, 5));
+
+	op = (struct twheel_op){ .id = 5, .deadline = 1, .flags = TWHEEL_ARM_KEEP };
+	ASSERT_EQ(0, call(self->fd, TWHEEL_IOC_ARM, &op));
+	EXPECT_EQ(sizeof(event), read(self->fd, &event, sizeof(event)));
+	EXPECT_EQ(55, event.cookie);
 }
 
 TEST_F(wheel, an_old_handle_stops_no_new_timer)
@@ -225,6 +230,7 @@ TEST_F(wheel, what_is_wrong_is_refused)
 		{ { .reserved = 1 }, EINVAL },
 		{ { .reserved2 = { 0, 1 } }, EINVAL },
 		{ { .opcode = TWHEEL_OP_ARM }, EINVAL },
+		{ { .flags = TWHEEL_ARM_KEEP, .cookie = 1 }, EINVAL },
 		{ { .flags = TWHEEL_ARM_NEW | TWHEEL_ARM_MOVE }, EINVAL },
 		{ { .id = TWHEEL_DEFAULT_CAPACITY }, ERANGE },
 		{ { .interval = 1ULL << 63 }, ERANGE },
