@@ -45,7 +45,7 @@ static inline u64 near_tick(u64 near, u64 low)
 }
 
 /* Words of the block pool in a page. */
-#define POOL_SHIFT		(PAGE_SHIFT - 3)
+#define POOL_SHIFT		(WHEEL_PAGE_SHIFT - 3)
 
 static __always_inline u64 *pool_word(const struct wheel *w, u32 word)
 {

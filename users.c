@@ -22,7 +22,7 @@ MODULE_PARM_DESC(max_user_wheels, "Wheels that one user may have");
 
 static unsigned long max_user_timers;
 module_param(max_user_timers, ulong, 0644);
-MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together (0: what fits into 1/16 of memory)");
+MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together (0 at load: what fits into 1/16 of memory)");
 
 /* Protects @users, and @wheels of each.  A raw lock, so that no task preempts its holder. */
 static DEFINE_RAW_SPINLOCK(users_lock);

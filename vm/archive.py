@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 TREE = pathlib.Path(__file__).resolve().parents[1]
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
@@ -17,10 +18,10 @@ PROCESSORS = {"amd64": ("x86_64", "x86-64-linux-gnu"), "arm64": ("arm64", "aarch
               "i386": ("i386", "i686-linux-gnu")}
 
 
-def output(*command, folder=TREE):
+def output(*command, folder=TREE, **options):
     """What a command prints; an exception if it fails."""
     return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True,
-                          encoding="utf-8", cwd=folder).stdout.strip()
+                          encoding="utf-8", cwd=folder, **options).stdout.strip()
 
 
 def of_shell(line):
@@ -57,15 +58,20 @@ class Archive:
     def update(self, sources):
         """Ask the archives what they have."""
         self.sources.write_text(sources, "ascii")
-        self.ask("apt-get", "-q", "-oAPT::Update::Error-Mode=any", "update")
+        try:
+            self.ask("apt-get", "-q", "-oAPT::Update::Error-Mode=any", "update",
+                     env={**os.environ, "LC_ALL": "C"}, stderr=subprocess.PIPE)
+        except subprocess.CalledProcessError as why:
+            print(why.stderr, file=sys.stderr, flush=True)
+            raise
         self.lists.touch()
 
-    def ask(self, program, *words, folder=TREE):
+    def ask(self, program, *words, **options):
         """What a program of apt prints."""
         suite = self.sources.read_text("ascii").split()[-2]
         # Of which apt takes nothing unless it is told to.
         prefer = [f"-oAPT::Default-Release={suite}"] if re.search("-|experimental", suite) else []
-        return output(program, *self.options, *prefer, *words, folder=folder)
+        return output(program, *self.options, *prefer, *words, **options)
 
     def depends(self, package):
         """The packages that a package depends on, the first of alternatives."""
