@@ -77,10 +77,19 @@ static int add_directory(struct twheel *tw, struct wheel *w)
 	return 0;
 }
 
+/* For how many timers a wheel with so many chunks is charged: its directories count as some. */
+static unsigned long charge_of(const struct timers *ts, u32 nr_chunks)
+{
+	u32 more = timers_directory_bytes(ts) / TIMER_BYTES / WHEEL_CHUNK_TIMERS;
+
+	return nr_chunks ? (more + nr_chunks) * WHEEL_CHUNK_TIMERS : 0;
+}
+
 /* Memory for a chunk of timers. */
 static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *user, u32 id)
 {
 	struct wheel *w = &ts->wheel;
+	unsigned long more = charge_of(ts, w->nr_chunks + 1) - charge_of(ts, w->nr_chunks);
 	void *page;
 	u64 now;
 	int ret;
@@ -88,14 +97,14 @@ static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *u
 	/* Another thread has added it, or a setup came in between: try the arm again. */
 	if (id >= w->capacity || wheel_has(w, id))
 		return 0;
-	ret = user_charge_timers(user, WHEEL_CHUNK_TIMERS);
+	ret = user_charge_timers(user, more);
 	if (ret)
 		return ret;
 	/* The directory last: a wheel that is not used has no memory that SETUP could lose. */
 	page = page_alloc();
 	if (!page || (id >= w->ids && add_directory(tw, w))) {
 		kfree(page);
-		user_uncharge_timers(user, WHEEL_CHUNK_TIMERS);
+		user_uncharge_timers(user, more);
 		return -ENOMEM;
 	}
 	now = twheel_begin(tw);
@@ -260,6 +269,6 @@ static int memory_set_up(struct twheel *tw, struct timers *ts, struct twheel_use
  */
 static void memory_free(struct timers *ts, struct twheel_user *user)
 {
-	user_uncharge_timers(user, ts->wheel.nr_chunks * WHEEL_CHUNK_TIMERS);
+	user_uncharge_timers(user, charge_of(ts, ts->wheel.nr_chunks));
 	timers_destroy(ts);
 }

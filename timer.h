@@ -50,6 +50,10 @@ struct timer_more {
 	u32	slack;
 };
 
+/* What a timer takes at most: with two entries, an interval and a word. */
+#define TIMER_BYTES		(sizeof(struct timer) + 2 * sizeof(u64) + \
+				 sizeof(struct timer_more) + sizeof(struct twheel_word))
+
 /* As many are in a page. */
 #define MORE_PER_PAGE		((u32)(WHEEL_PAGE_SIZE / sizeof(struct timer_more)))
 

@@ -103,6 +103,12 @@ TWHEEL_PART struct timer_more **timers_more_alloc(const struct timers *ts)
 	return wheel_array_alloc(more_pages(ts) * sizeof(*ts->more));
 }
 
+/* Bytes of the directories that these timers can have. */
+TWHEEL_PART size_t timers_directory_bytes(const struct timers *ts)
+{
+	return wheel_directory_bytes(&ts->wheel) + more_pages(ts) * sizeof(*ts->more);
+}
+
 TWHEEL_PART void timers_add_more_directory(struct timers *ts, struct timer_more **directory)
 {
 	ts->more = directory;

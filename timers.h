@@ -21,6 +21,7 @@ TWHEEL_PART void timers_add_more_directory(struct timers *ts, struct timer_more 
 TWHEEL_PART void timers_add_more(struct timers *ts, u32 id, void *page);
 TWHEEL_PART void timers_destroy(struct timers *ts);
 TWHEEL_PART size_t timers_memory(const struct timers *ts);
+TWHEEL_PART size_t timers_directory_bytes(const struct timers *ts);
 
 TWHEEL_PART int timers_check_arm(const struct timers *ts, const struct twheel_op *op);
 TWHEEL_PART int timers_check_cancel(const struct timers *ts, const struct twheel_op *op);

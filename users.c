@@ -32,11 +32,8 @@ static DEFINE_HASHTABLE(users, 8);
 /* Call before the device exists. */
 static void users_init(void)
 {
-	const size_t bytes = sizeof(struct timer) + sizeof(struct timer_more) + 2 * sizeof(u64) +
-			     sizeof(struct twheel_word);
-
 	if (!max_user_timers)
-		max_user_timers = totalram_pages() / 16 * (PAGE_SIZE / bytes);
+		max_user_timers = totalram_pages() / 16 * (PAGE_SIZE / TIMER_BYTES);
 }
 
 static unsigned int users_max_wheels(void)

@@ -114,7 +114,13 @@ TWHEEL_PART u32 wheel_max_pages(const struct wheel *w)
 	return DIV_ROUND_UP(blocks_for(w, 2ULL * (w->capacity + WHEEL_STEP)), BLOCKS_PER_PAGE);
 }
 
-static size_t directory_bytes(const struct wheel *w)
+/**
+ * wheel_directory_bytes() - the size of a wheel's directory
+ * @w: the wheel, which need not have it yet
+ *
+ * Return: bytes.
+ */
+TWHEEL_PART size_t wheel_directory_bytes(const struct wheel *w)
 {
 	return nr_chunks(w->capacity) * sizeof(*w->timer) + wheel_max_pages(w) * sizeof(*w->pool);
 }
@@ -208,7 +214,7 @@ TWHEEL_PART void wheel_destroy(struct wheel *w)
  */
 TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w)
 {
-	return wheel_array_alloc(directory_bytes(w));
+	return wheel_array_alloc(wheel_directory_bytes(w));
 }
 
 /**
@@ -224,7 +230,7 @@ TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory)
 	memcpy(w->timer, w->first_timer, nr_chunks(w->ids) * sizeof(*w->timer));
 	memcpy(w->pool, w->first_pool, w->nr_pages * sizeof(*w->pool));
 	w->ids = w->capacity;
-	w->memory += directory_bytes(w);
+	w->memory += wheel_directory_bytes(w);
 }
 
 /**

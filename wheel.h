@@ -281,6 +281,7 @@ TWHEEL_PART void wheel_destroy(struct wheel *w);
 TWHEEL_PART void wheel_moved(struct wheel *w);
 
 TWHEEL_PART void *wheel_array_alloc(size_t bytes);
+TWHEEL_PART size_t wheel_directory_bytes(const struct wheel *w);
 TWHEEL_PART void *wheel_directory_alloc(const struct wheel *w);
 TWHEEL_PART void wheel_add_directory(struct wheel *w, void *directory);
 TWHEEL_PART u32 wheel_max_pages(const struct wheel *w);

@@ -248,6 +248,29 @@ TEST_F(user, the_chunk_that_reaches_the_limit_may_exceed_it)
 	close(fd);
 }
 
+/* Directories of many ids are memory, whatever timers there are: 2 MB for 16 million. */
+TEST_F(user, a_wheel_of_many_ids_counts_for_its_directories)
+{
+	struct twheel_setup s = { .capacity = TWHEEL_MAX_CAPACITY };
+	int large = wheel_open(0), small = wheel_open(0);
+
+	if (!self->root)
+		SKIP(return, NEEDS_ROOT);
+	ASSERT_LE(0, large);
+	ASSERT_LE(0, small);
+	ASSERT_EQ(0, limit_timers(200 * CHUNK));
+	ASSERT_EQ(0, set_up(large, &s));
+	EXPECT_EQ(0, arm_in(small, 0, HOUR, 0));
+	EXPECT_EQ(0, arm_in(large, 0, HOUR, 0));
+	EXPECT_EQ(-EDQUOT, arm_in(large, CHUNK, HOUR, 0));
+	EXPECT_EQ(-EDQUOT, arm_in(small, CHUNK, HOUR, 0));
+	close(large);
+	for (int i = 1; i < 200; i++)
+		EXPECT_EQ(0, arm_in(small, i * CHUNK, HOUR, 0));
+	EXPECT_EQ(-EDQUOT, arm_in(small, 200 * CHUNK, HOUR, 0));
+	close(small);
+}
+
 /* Words take their timers' memory at setup: all, or nothing. */
 TEST_F(user, words_are_charged_by_setup)
 {
