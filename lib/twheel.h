@@ -298,7 +298,8 @@ void twheel_id_put(struct twheel *w, uint32_t id);
  * @nr: length of @ops, without a limit
  *
  * Operations of other threads may come in between.  Each operation has its own result.  If a call
- * fails, the operations that were not carried out have its error as result.
+ * fails, the operations that were not carried out have its error as result.  TWHEEL_ARM_STORED
+ * needs words, and TWHEEL_ID_ANY a wheel without them.
  *
  * Return: how many operations failed, or the negative errno of a call that failed.
  */
