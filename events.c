@@ -39,7 +39,7 @@ static bool twheel_find_event(struct twheel *tw)
 		if (!readable && (unsure || heavy))
 			left -= timers_advance(ts, now, left);
 		twheel_handled(tw, WHEEL_STEP - left);
-		twheel_end(tw, now);
+		twheel_end(tw);
 		if (readable || !(unsure || heavy))
 			return readable;
 		cond_resched();
@@ -100,7 +100,7 @@ static bool twheel_step(struct twheel *tw, struct claim *c, bool help)
 	}
 	if (!behind && min(c->want, timers_queued(ts)) <= left)
 		twheel_claim(tw, c, left, now);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return behind;
 }
 
@@ -108,12 +108,11 @@ static bool twheel_step(struct twheel *tw, struct claim *c, bool help)
 static unsigned int twheel_take_words(struct twheel *tw, const struct twheel_event *events,
 				      unsigned int nr, u32 claim)
 {
-	u64 now = twheel_begin(tw);
-
+	twheel_begin(tw);
 	lockdep_assert_held(&tw->exchange);
 	twheel_handled(tw, nr);
 	nr = timers_held(&tw->timers, events, nr, claim);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return words_take(&tw->timers, events, nr);
 }
 
@@ -133,7 +132,7 @@ static unsigned int twheel_claim_end(struct twheel *tw, const struct twheel_even
 	if (copied < nr)
 		timers_put_back(&tw->timers, events + copied, nr - copied, claim);
 	count = timers_commit(&tw->timers, events, copied, swapped, claim, now);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return count;
 }
 
@@ -198,10 +197,9 @@ static unsigned int twheel_deliver(struct twheel *tw, struct twheel_event *event
 /* The caller leaves without looking to the end: if there may be an event, wake the next waiter. */
 static void twheel_pass_on(struct twheel *tw)
 {
-	u64 now = twheel_begin(tw);
-
+	twheel_begin(tw);
 	tw->timers.news |= timers_queued(&tw->timers) || timers_behind(&tw->timers);
-	twheel_end(tw, now);
+	twheel_end(tw);
 }
 
 /**
@@ -250,7 +248,7 @@ static ssize_t fops_read_iter(struct kiocb *iocb, struct iov_iter *to)
 			u64 now = twheel_begin(tw);
 
 			twheel_claim(tw, &c, WHEEL_STEP, now);
-			twheel_end(tw, now);
+			twheel_end(tw);
 		}
 		delivered = twheel_deliver(tw, events, c.nr, c.number, to, nowait, &fault);
 		done += delivered;

@@ -68,7 +68,7 @@ static unsigned int twheel_do_ops(struct twheel *tw, struct twheel_op *ops, unsi
 			ops[i].result = ret;
 		}
 		twheel_handled(tw, need.handled);
-		twheel_end(tw, now);
+		twheel_end(tw);
 		if (i == nr || (i && task_sigpending(current)))
 			break;
 		if (need.what == TIMERS_NEED_WORD && words_exchange(ts, &need))
@@ -238,10 +238,11 @@ static int ioctl_submit(struct twheel *tw, void *arg)
 
 static int ioctl_get(struct twheel *tw, void *arg)
 {
-	u64 now = twheel_begin(tw);
-	int ret = timers_get(&tw->timers, arg);
+	int ret;
 
-	twheel_end(tw, now);
+	twheel_begin(tw);
+	ret = timers_get(&tw->timers, arg);
+	twheel_end(tw);
 	return ret;
 }
 
@@ -254,7 +255,6 @@ static int ioctl_list(struct twheel *tw, void *arg)
 	unsigned int nr, copied;
 	int ret = 0;
 	bool end;
-	u64 now;
 
 	if (list->flags)
 		return -EOPNOTSUPP;
@@ -268,11 +268,11 @@ static int ioctl_list(struct twheel *tw, void *arg)
 	list->done = 0;
 
 	do {
-		now = twheel_begin(tw);
+		twheel_begin(tw);
 		nr = timers_list(&tw->timers, records,
 				 min_t(u32, list->nr - list->done, COPY_MAX), &list->cursor);
 		end = list->cursor == tw->timers.wheel.capacity;
-		twheel_end(tw, now);
+		twheel_end(tw);
 		copied = copy_timers(array, records, nr, size);
 		list->done += copied;
 		array += copied * size;
@@ -305,10 +305,10 @@ union twheel_arg {
 
 /**
  * struct twheel_ioctl - a call
- * @cmd: its number, with the direction and size of this kernel's struct
+ * @cmd: its number, with direction and size
  * @min_size: of the struct when the call was introduced
  * @writes: changes the wheel, so the file must be open for writing
- * @run: called without locks; the struct is copied to and fro around it
+ * @run: called without locks
  */
 struct twheel_ioctl {
 	unsigned int	cmd;

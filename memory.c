@@ -23,7 +23,6 @@ static int take_over(struct twheel *tw)
 {
 	struct twheel_user *user = tw->user;
 	kuid_t uid = user_current();
-	u64 now;
 
 	lockdep_assert_held(&tw->grow);
 	if (user && uid_eq(uid, user->uid))
@@ -31,9 +30,9 @@ static int take_over(struct twheel *tw)
 	user = user_get(uid);
 	if (IS_ERR(user))
 		return PTR_ERR(user);
-	now = twheel_begin(tw);
+	twheel_begin(tw);
 	swap(tw->user, user);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	if (user)
 		user_put(user);
 	return 0;
@@ -67,13 +66,12 @@ static void *page_alloc(void)
 static int add_directory(struct twheel *tw, struct wheel *w)
 {
 	void *directory = wheel_directory_alloc(w);
-	u64 now;
 
 	if (!directory)
 		return -ENOMEM;
-	now = twheel_begin(tw);
+	twheel_begin(tw);
 	wheel_add_directory(w, directory);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return 0;
 }
 
@@ -91,7 +89,6 @@ static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *u
 	struct wheel *w = &ts->wheel;
 	unsigned long more = charge_of(ts, w->nr_chunks + 1) - charge_of(ts, w->nr_chunks);
 	void *page;
-	u64 now;
 	int ret;
 
 	/* Another thread has added it, or a setup came in between: try the arm again. */
@@ -107,9 +104,9 @@ static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *u
 		user_uncharge_timers(user, more);
 		return -ENOMEM;
 	}
-	now = twheel_begin(tw);
+	twheel_begin(tw);
 	wheel_add_chunk(w, id, page);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return 0;
 }
 
@@ -119,7 +116,6 @@ static int add_more(struct twheel *tw, u32 id)
 	struct timers *ts = &tw->timers;
 	struct timer_more **directory = NULL;
 	void *page;
-	u64 now;
 
 	if (id >= ts->wheel.capacity || more_of(ts, id))
 		return 0;
@@ -131,18 +127,17 @@ static int add_more(struct twheel *tw, u32 id)
 		kfree(page);
 		return -ENOMEM;
 	}
-	now = twheel_begin(tw);
+	twheel_begin(tw);
 	if (directory)
 		timers_add_more_directory(ts, directory);
 	timers_add_more(ts, id, page);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return 0;
 }
 
 static int add_level(struct twheel *tw, struct wheel *w)
 {
 	struct wheel_slot *slots;
-	u64 now;
 
 	/* Another thread has added the last one. */
 	if (w->nr_levels == w->max_levels)
@@ -150,16 +145,15 @@ static int add_level(struct twheel *tw, struct wheel *w)
 	slots = wheel_level_alloc(w);
 	if (!slots)
 		return -ENOMEM;
-	now = twheel_begin(tw);
+	twheel_begin(tw);
 	wheel_add_level(w, slots);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return 0;
 }
 
 static int add_blocks(struct twheel *tw, struct wheel *w)
 {
 	void *page;
-	u64 now;
 
 	/* Another thread has added the last one. */
 	if (w->nr_pages == wheel_max_pages(w))
@@ -169,9 +163,9 @@ static int add_blocks(struct twheel *tw, struct wheel *w)
 	page = page_alloc();
 	if (!page)
 		return -ENOMEM;
-	now = twheel_begin(tw);
+	twheel_begin(tw);
 	wheel_add_blocks(w, page);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ static int ioctl_features(struct twheel *tw, void *arg)
 }
 
 /* Tell the shape of a wheel that is locked. */
-static void setup_tell(const struct twheel *tw, struct twheel_setup *setup, u64 now)
+static void setup_tell(const struct twheel *tw, struct twheel_setup *setup)
 {
 	const struct timers *ts = &tw->timers;
 
@@ -76,17 +76,16 @@ static void setup_tell(const struct twheel *tw, struct twheel_setup *setup, u64 
 		.capacity	= ts->wheel.capacity,
 		.event_size	= sizeof(struct twheel_event),
 		.words_offset	= ts->word ? WORDS_OFFSET : 0,
-		.now		= now,
+		.now		= ts->now,
 		.clock_offset	= tw->offset[tw->clock] - caller_offset(tw->clock),
 	};
 }
 
 static int ioctl_get_setup(struct twheel *tw, void *arg)
 {
-	u64 now = twheel_begin(tw);
-
-	setup_tell(tw, arg, now);
-	twheel_end(tw, now);
+	twheel_begin(tw);
+	setup_tell(tw, arg);
+	twheel_end(tw);
 	return 0;
 }
 
@@ -160,7 +159,6 @@ static int ioctl_setup(struct twheel *tw, void *arg)
 	struct twheel_setup *setup = arg;
 	enum twheel_clock clock;
 	struct timers *ts;
-	u64 now;
 	int ret;
 
 	ret = setup_check(setup, &clock);
@@ -180,12 +178,12 @@ static int ioctl_setup(struct twheel *tw, void *arg)
 		ret = setup_take(tw, setup, clock, ts);
 	if (!ret) {
 		tw->used = true;
-		now = twheel_begin(tw);
+		twheel_begin(tw);
 		WARN_ON_ONCE(timers_memory(&tw->timers));
 		tw->timers = *ts;
 		wheel_moved(&tw->timers.wheel);
 		tw->clock = clock;
-		twheel_end(tw, now);
+		twheel_end(tw);
 	}
 	mutex_unlock(&tw->grow);
 free:

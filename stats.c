@@ -32,10 +32,9 @@ static void stats_tell(const struct twheel *tw, struct twheel_stats *stats)
 
 static int ioctl_stats(struct twheel *tw, void *arg)
 {
-	u64 now = twheel_begin(tw);
-
+	twheel_begin(tw);
 	stats_tell(tw, arg);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	return 0;
 }
 
@@ -44,11 +43,11 @@ static void fops_show_fdinfo(struct seq_file *m, struct file *file)
 	struct twheel *tw = file->private_data;
 	struct twheel_setup setup;
 	struct twheel_stats done;
-	u64 now = twheel_begin(tw);
 
-	setup_tell(tw, &setup, now);
+	twheel_begin(tw);
+	setup_tell(tw, &setup);
 	stats_tell(tw, &done);
-	twheel_end(tw, now);
+	twheel_end(tw);
 	seq_printf(m, "twheel-number:\t%llu\n", tw->number);
 	seq_printf(m, "twheel-clock:\t%u\n", setup.clock);
 	seq_printf(m, "twheel-tick-ns:\t%llu\n", setup.tick);

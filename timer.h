@@ -70,9 +70,8 @@ struct timer_more {
  * @shift: what the wheel's time is ahead of the clock, in ticks: by how much
  *	the clock was set back so far
  * @now: the time that the owner has passed in last, ns
- * @now_tick: the wheel's tick at the time that the owner has passed in last.  The wheel
- *	itself may be behind that, by what is due and was not found yet
- * @news: events were queued and no waiter was woken for them; set here, cleared by the owner
+ * @now_tick: its tick; the wheel itself may be behind
+ * @news: events were queued and no waiter was woken for them
  * @settable: the clock may be set; written by the owner after timers_setup()
  * @plain: ids below it have nothing special about them: no words, a clock that can't be set;
  *	brought up to date with @now
@@ -81,7 +80,7 @@ struct timer_more {
  *	left to the daemon until the pool is empty
  * @more: the pages of struct timer_more, MORE_PER_PAGE to each; NULL: timers have none
  * @more_memory: bytes in these
- * @claims: claims made so far; the number of the last one, which a claimed timer is marked with
+ * @claims: the number of the last claim
  * @arms: arms and moves, counted
  * @cancels: cancels of armed timers, counted
  * @fired: expirations found, counted
@@ -119,9 +118,8 @@ struct timers {
  * @what: memory for @id, or for its timer_more; another level; blocks; words_exchange(); or just
  *	another try, with the lock dropped in between
  * @id: which timer
- * @handled: timers handled, and ids passed over, under this hold of the lock; the caller sets it
- *	to 0 before the first
- * @scarce: there was no memory for blocks: drop stale entries, however few
+ * @handled: timers handled under this hold of the lock
+ * @scarce: no memory for blocks: drop any stale entry
  * @exchanged: words_exchange() has stored @deadline; cleared by the try that follows
  * @unless_changed: store it only if the word still holds @before
  * @deadline: what to store into the word of @id
@@ -273,10 +271,7 @@ static inline u64 look_again(const struct timers *ts, u32 id, u64 deadline, u64 
 	return shifted(ts, due_tick(ts, deadline, slack));
 }
 
-/*
- * The tick by which the wheel files a deadline.  It lies ahead of the wheel's time, because
- * the wheel takes no other.
- */
+/* The tick by which the wheel files a deadline, which lies ahead of the wheel's time. */
 static inline u64 file_tick(const struct timers *ts, u64 deadline, u32 slack)
 {
 	return max(shifted(ts, due_tick(ts, deadline, slack)), ts->wheel.at + 1);

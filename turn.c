@@ -64,14 +64,14 @@ static u64 twheel_time(const struct twheel *tw)
 }
 
 /* When softirq has to turn the wheel, by the host's @clock; KTIME_MAX: not at all. */
-static u64 twheel_next_turn(const struct twheel *tw, u64 now, enum twheel_clock *clock)
+static u64 twheel_next_turn(const struct twheel *tw, enum twheel_clock *clock)
 {
 	u64 next = timers_next(&tw->timers);
 
 	if (timers_queued(&tw->timers) >= ENOUGH_QUEUED)
 		return KTIME_MAX;
 	/* Work that is due now waits by a clock that can't be set. */
-	if (next <= now || timers_heavy(&tw->timers)) {
+	if (next <= tw->timers.now || timers_heavy(&tw->timers)) {
 		*clock = clock_settable(tw->clock) ? TWHEEL_MONOTONIC : tw->clock;
 		return clock_now(*clock);
 	}
@@ -85,10 +85,10 @@ static u64 twheel_next_turn(const struct twheel *tw, u64 now, enum twheel_clock 
  * earlier one it stays: an empty visit is cheaper than to requeue it at each cancel.  If there is
  * nothing to wait for, it leaves the queue; the hrtimer stays, and may fire for nothing once.
  */
-static void twheel_program(struct twheel *tw, u64 now)
+static void twheel_program(struct twheel *tw)
 {
 	enum twheel_clock clock;
-	u64 expires = twheel_next_turn(tw, now, &clock);
+	u64 expires = twheel_next_turn(tw, &clock);
 
 	lockdep_assert_held(&tw->lock);
 	if (expires == KTIME_MAX)
@@ -141,14 +141,13 @@ static u64 twheel_begin(struct twheel *tw)
 /**
  * twheel_end() - program the next turn, unlock the wheel, and wake waiters if events have come
  * @tw: the wheel
- * @now: what twheel_begin() returned
  */
-static void twheel_end(struct twheel *tw, u64 now)
+static void twheel_end(struct twheel *tw)
 	__releases(&tw->lock)
 {
 	bool news = twheel_take_news(tw);
 
-	twheel_program(tw, now);
+	twheel_program(tw);
 	twheel_unlock(tw);
 	if (news)
 		twheel_wake(&tw->entry);
@@ -184,6 +183,6 @@ static unsigned int twheel_turn(struct expiry_entry *entry, unsigned int budget,
 	twheel_handled(tw, done);
 	*news = twheel_take_news(tw);
 	tw->interrupts++;
-	twheel_program(tw, now);
+	twheel_program(tw);
 	return done;
 }

@@ -52,10 +52,11 @@ static const struct vm_operations_struct twheel_vm_ops = {
 static bool twheel_has_pages(struct twheel *tw, unsigned long pgoff, unsigned long pages)
 {
 	const unsigned long first = WORDS_OFFSET / PAGE_SIZE;
-	u64 now = twheel_begin(tw);
-	unsigned long nr = tw->timers.word ? words_pages(&tw->timers) : 0;
+	unsigned long nr;
 
-	twheel_end(tw, now);
+	twheel_begin(tw);
+	nr = tw->timers.word ? words_pages(&tw->timers) : 0;
+	twheel_end(tw);
 	return pgoff >= first && pages <= nr && pgoff - first <= nr - pages;
 }
 

@@ -26,18 +26,18 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
 
 /**
  * struct twheel - an open file of the device: a wheel
- * @lock: protects the fields that name it; held for one step of 64 timers at most
+ * @lock: protects the fields that name it
  * @handled: timers handled since @lock was taken, with CONFIG_PROVE_LOCKING; @lock
- * @clock: the wheel's; changes under @grow and @lock, before there are timers
+ * @clock: the wheel's; changes before there are timers; @lock
  * @used: the wheel has memory or was set up, and is @user's for good; changes under
  *	@grow
  * @user: the wheel's user; NULL before the first use; changes under @grow and @lock, until
  *	@used
- * @offset: what the opener's time namespace adds to each clock, ns; constant
+ * @offset: added by the opener's time namespace
  * @number: of this wheel, of all that were opened; constant
  * @interrupts: times that softirq turned the wheel; @lock
  * @timers: the timers; @lock
- * @entry: how the wheel waits to be turned in softirq; see there
+ * @entry: how the wheel waits to be turned in softirq
  * @wait: readers and pollers
  * @exchange: with words, serializes calls that arm or cancel, and commits of reads; taken
  *	before @grow
@@ -66,7 +66,7 @@ struct twheel {
 
 /* turn.c: calls work between twheel_begin() and twheel_end(), softirq in twheel_turn(). */
 static u64 twheel_begin(struct twheel *tw) __acquires(&tw->lock);
-static void twheel_end(struct twheel *tw, u64 now) __releases(&tw->lock);
+static void twheel_end(struct twheel *tw) __releases(&tw->lock);
 static void twheel_handled(struct twheel *tw, unsigned int nr);
 static void twheel_stop(struct twheel *tw);
 static void twheel_wake(struct expiry_entry *entry);
@@ -80,7 +80,7 @@ static void memory_free(struct timers *ts, struct twheel_user *user);
 
 /* setup.c, stats.c: ioctls, and what open and fdinfo have in common with them. */
 static void setup_defaults(struct twheel *tw);
-static void setup_tell(const struct twheel *tw, struct twheel_setup *setup, u64 now);
+static void setup_tell(const struct twheel *tw, struct twheel_setup *setup);
 static int ioctl_features(struct twheel *tw, void *arg);
 static int ioctl_setup(struct twheel *tw, void *arg);
 static int ioctl_get_setup(struct twheel *tw, void *arg);

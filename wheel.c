@@ -520,9 +520,8 @@ TWHEEL_PART unsigned int wheel_take_due(struct wheel *w, u32 *ids, unsigned int 
 /* Filing */
 
 /*
- * When a slot should be opened: for its first deadline, or early enough to
- * bring down a heavy one, but not before R4 allows it, which the last + 1
- * makes sure of wherever the hand below has been held up.
+ * When a slot should be opened: for its first deadline, or early enough to bring down a heavy one,
+ * but not before R4 allows it, wherever the hand below is: hence the + 1.
  */
 static u64 slot_opens(const struct wheel *w, unsigned int l, u64 number)
 {

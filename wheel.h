@@ -6,8 +6,7 @@
  * clocks or users.  The same source runs in the module and in user space.
  * docs/wheel.md explains it; wheel.c says how.
  *
- * Locking: none of its own.  The owner serialises all calls on one wheel,
- * except the allocations, which change nothing.
+ * Locking: none of its own.  The owner serialises all calls but the allocations.
  */
 #ifndef TWHEEL_WHEEL_H
 #define TWHEEL_WHEEL_H
@@ -25,10 +24,7 @@
 #define TWHEEL_PART
 #endif
 
-/*
- * Memory that outlives a call is charged to the caller's cgroup.  At its limit the call fails and
- * no process is killed.
- */
+/* Charged to the caller's cgroup: at its limit the call fails, and no process is killed. */
 #define GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define WHEEL_GFP	(GFP_CHARGED | __GFP_ZERO)
 /* vmalloc() refuses __GFP_RETRY_MAYFAIL on some kernels. */
@@ -66,16 +62,10 @@
 /* How many pages of timers, and of blocks, a wheel has room for before it needs a directory. */
 #define WHEEL_FIRST_PAGES	4
 
-/*
- * The cost of what takes one tick.  Costs are told in parts of a tick, because to bring a timer
- * down takes much less than a tick of 1 ms, and many ticks of 1 ns.
- */
+/* The cost of what takes one tick: to bring a timer down takes a part of one of 1 ms. */
 #define WHEEL_COST_ONE		BIT_ULL(20)
 
-/*
- * An entry: the id of a timer, and the low bits of the tick at which the wheel looks at it.  A
- * timer that is due beyond the horizon is looked at there, and filed again.
- */
+/* An entry: an id, and the low bits of the tick of the look.  None is beyond the horizon. */
 #define WHEEL_TICK_BITS		40
 #define WHEEL_TICK_MASK		(BIT_ULL(WHEEL_TICK_BITS) - 1)
 #define WHEEL_HORIZON		BIT_ULL(WHEEL_TICK_BITS - 2)
@@ -105,9 +95,8 @@ struct timer {
  * enum wheel_where - where a timer is
  * @WHEEL_OUT: nowhere
  * @WHEEL_FILED: one of the entries in the slots is its own
- * @WHEEL_CLAIMED: out of the due queue, and its owner may still put it back or file it again
- * @WHEEL_KEPT: out, but the entry that it had is still in its slot, and is its own again if it is
- *	filed for no earlier tick
+ * @WHEEL_CLAIMED: out of the due queue for a read, and may come back
+ * @WHEEL_KEPT: out; its entry serves again if it is filed no earlier
  * @WHEEL_DUE: in the due queue
  * @WHEEL_POOL: in the pool of free ids
  *
@@ -124,10 +113,8 @@ enum wheel_where {
 
 /**
  * struct wheel_slot - the entries of one span of ticks
- * @soonest: lower bound of their ticks, at most one empty wake-up too early;
- *	WHEEL_NEVER, if there are none
- * @tail: where the next entry goes, as a word of the block pool; a multiple of WHEEL_BLOCK: there
- *	is no room in the last block; 0: there are no blocks
+ * @soonest: lower bound of their ticks; WHEEL_NEVER: there are none
+ * @tail: pool word for the next entry; 0 mod WHEEL_BLOCK: a new block
  * @count: how many there are
  *
  * All blocks of a slot but the last are full.
@@ -140,15 +127,11 @@ struct wheel_slot {
 
 /**
  * struct wheel_level - a ring of slots
- * @hand: number of the last slot opened or passed, counted from tick 0.  Its ring holds
- *	the slots from hand + 1 to hand + 2 * slots - 1; the slot at the hand
- *	itself is empty, unless it is open.
- * @next: lower bound of the tick at which a slot has to be opened
+ * @hand: number of the slot opened or passed last
+ * @next: no slot has to be opened before this tick
  * @shift: a slot spans 1 << shift ticks
  * @used: how many slots hold entries
- * @slot: the ring: twice as many slots as the level below turns through in
- *	one slot of this one, so that the next slot can come down while the
- *	level below still turns
+ * @slot: two turns of the level below
  * @map: a bit for each slot that holds entries
  * @small_map: @map, when it is small
  */
@@ -210,20 +193,20 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @mask: of a place in a ring
  * @nr_levels: levels in use
  * @max_levels: levels that may come into use
- * @at: tick up to which timers are due; never before the hand of level 0
+ * @at: timers are due up to this tick
  * @looked: tick at which entries were taken out last
- * @cost: ticks in which one timer is brought down, a cautious guess, times WHEEL_COST_ONE
- * @open: levels whose slot at the hand is being emptied, as bits; WHEEL_SIFT is another of them
- * @heavy: those of them with more than a step's worth, as bits; wheel_advance() has work then
- * @free: first of the free blocks, as its first word + 1; 0: there are none
- * @room: how many entries the blocks hold, however they are spread over the slots
+ * @cost: ticks to bring one timer down, times WHEEL_COST_ONE
+ * @open: bits of levels that are being emptied, and WHEEL_SIFT
+ * @heavy: those of them with more than a step's worth
+ * @free: first word + 1 of the first free block; 0: none
+ * @room: entries that the blocks hold, however spread
  * @entries: in slots
  * @filed: timers that are filed; the other entries are stale
  * @claimed: timers whose events are claimed
  * @look_always: the owner is asked at each level, and not only of what is due
  * @moves: entries filed again, counted
  * @cascades: upper slots opened, counted
- * @sift: entries of a slot that are looked at to drop stale ones
+ * @sift: a slot whose stale entries are dropped
  * @sifts: how many slots were, counted
  * @sift_level: the level of the slot that was sifted last
  * @sift_after: the number of that slot
@@ -233,8 +216,7 @@ typedef void wheel_look(struct wheel *w, struct wheel_batch *batch);
  * @directory: memory for @timer and @pool; NULL as long as @first_timer and @first_pool do
  * @first_timer: the first pages of timers
  * @first_pool: the first pages of blocks
- * @end: of each level, the first tick that its ring does not reach; behind the
- *	last level, WHEEL_NEVER
+ * @end: first tick beyond each; WHEEL_NEVER
  * @level: the levels, finest first
  */
 struct wheel {
@@ -353,10 +335,7 @@ static inline bool wheel_reach_missing(const struct wheel *w, u64 ticks)
 	       min(ticks, (u64)WHEEL_HORIZON) >> w->nr_levels * w->bits;
 }
 
-/*
- * Is there no room for one more entry?  A timer in the due queue, and one that is claimed, may be
- * filed again without asking.
- */
+/* Is there no room for an entry?  Timers that are due or claimed may be filed without asking. */
 static inline bool wheel_full(const struct wheel *w)
 {
 	return w->entries + w->queue[0].count + w->claimed >= w->room;

@@ -79,6 +79,17 @@ def function(text, name):
     return drop(text, first, end)
 
 
+def definition(text, rule):
+    """Put other lines in the place of a function, or a macro, and its comment."""
+    name, _, new = rule.partition("\n")
+    text, count = re.subn(
+        rf"(?m)^(/\*((?!\*/)[\s\S])*\*/\n)?([a-zA-Z_][^\n;{{}}]*[ *]{name}\([^;{{]*\n\{{\n"
+        rf"[\s\S]*?^\}}|#define {name}\b(.*\\\n)*.*)$", lambda found: new, text, count=1)
+    if not count:
+        raise Stale("there is no such function")
+    return text
+
+
 def member(text, name):
     """Remove a field of a struct, or a parameter's line, with what kernel-doc says of it."""
     text, docs = re.subn(rf"(?m)^ \* @{name}: .*\n(?: \*\t.*\n)*", "", text)
@@ -142,7 +153,8 @@ def replace(text, rule):
     return text
 
 
-RULES = {"fn": function, "del": statement, "field": member, "s": replace, "par": paragraph}
+RULES = {"fn": function, "del": statement, "field": member, "s": replace, "par": paragraph,
+         "def": definition}
 
 
 def decided(match):
@@ -175,32 +187,55 @@ def kernel(text):
     text = re.sub(r'(<linux/twheel\.h)"', r"\1>", text)
     text = re.sub(r"(?m)^/\*\*\n \* \w+\(\) - (.*(?:\n \* [^@].*)*)(?:\n \*.*)*?\n \*/\n", brief,
                   text)
+    # Headings inside a file.
+    text = re.sub(r"(?m)^/\* [A-Z][^.\n]* \*/\n\n", "", text)
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
-INCLUDE = re.compile(r"(?m)^#include .*\n")
+# Lines of a comment's paragraph that is no list, table or field.
+PROSE = re.compile(r"(?m)(^ \* (?!R\d)[^\s@\d][^\t\n]*\n){2,}")
 
 
-def renamed(text, name, host):
-    """A file that includes a header which is a part of another one."""
-    include = f'#include "{host}"\n'
-    text = text.replace(f'#include "{name}"\n', include).replace(include * 2, include)
-    return re.sub(rf"\b{re.escape(name)}", host, text)
+def reflowed(match):
+    """A paragraph, in lines as long as the kernel's are."""
+    words = " ".join(line[3:] for line in match[0].splitlines())
+    return "".join(f" * {line}\n" for line in fill(words, 0))
 
 
-def join(text, name, host, header):
-    """A header, with another one as a part of it."""
-    line = f'#include "{name}"\n'
-    # Of its first comment a table is kept.
-    comment, body = re.search(r"(?s)(/\*\n.*?\*/\n)#ifndef \w+\n#define \w+\n(.*)\n#endif",
-                              header).groups()
-    body = (comment + "\n" if " *\t" in comment else "") + body
-    needed = set(INCLUDE.findall(text + body)) - {line, f'#include "{host}"\n'}
-    body = INCLUDE.sub("", body).strip("\n")
-    start = re.search(r"(?m)^#define \w+_H\n", text).end()
-    rest = INCLUDE.sub("", text[start:]).strip("\n")
-    # Behind what it needs itself.
-    rest = f"{body}\n\n{rest}" if line in text else \
-        rest.replace("\n#endif /*", f"\n{body}\n\n#endif /*")
-    own, others = ("".join(sorted(found for found in needed if mark in found)) for mark in '"<')
-    return re.sub("\n{3,}", "\n\n", f"{text[:start]}\n{others}\n{own}\n{rest}\n")
+STRUCT = re.compile(r"(?ms)^/\*\*\n \* (?:struct|enum) \w+ - (.*?)\n \*/\n(\w+ \w+ \{\n)(.*?)^\}")
+
+
+def remark(text, indent, first=""):
+    """A comment, behind what is there if it fits."""
+    if first and len(first.expandtabs()) + len(text) < 94:
+        return f"{first}/* {text} */\n"
+    lines = textwrap.wrap(text, 94 - 8 * len(indent), break_on_hyphens=False,
+                          fix_sentence_endings=True)
+    body = f"/* {text} */" if len(lines) == 1 else \
+        "/*\n" + "".join(f"{indent} * {line}\n" for line in lines) + f"{indent} */"
+    return f"{indent}{body}\n{first.rstrip()}" + "\n" * bool(first)
+
+
+def beside(lines, tabs):
+    """Fields, with what they are behind as many tabs."""
+    return "".join(remark(text, "\t", line + "\t" * max(tabs - len(line.expandtabs()) // 8, 1))
+                   if text else f"{line}\n" for line, text in lines)
+
+
+def described(match):
+    """A struct whose kernel-doc stands beside its fields, which are so named once."""
+    text = re.sub(r"(?m)^ \*[ \t]*", "", match[1]).replace("\n\n", "\n@: ")
+    title, *docs = (part.replace("\n", " ") for part in re.split(r"\n@(\w*): ", text))
+    docs = list(zip(docs[::2], docs[1::2]))
+    title = "  ".join([f"{title[0].upper()}{title[1:]}."] +
+                      [text for name, text in docs if not name])
+    docs = {name: text for name, text in docs if name}
+    lines = re.sub(r"\t*/\*.*?\*/", "", match[3]).splitlines()
+    # Each name stands in the first of the lines that has it.
+    lines = [(line, next((docs.pop(name) for name in list(docs) if
+                          re.search(rf"\b{name}\b", line)), "")) for line in lines]
+    # One column for all, unless more comments fit behind the names with another.
+    last = max(len(line.expandtabs()) for line, _ in lines) // 8 + 1
+    body = min((beside(lines, tabs) for tabs in range(last, 2, -1)),
+               key=lambda text: text.count("\n"))
+    return f"{remark(title, '')}{match[2]}{body}}}"
