@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/time_namespace.h>
 #include <linux/user_namespace.h>
+#include <linux/vmalloc.h>
 
 #include "twheel.h"
 
@@ -127,7 +128,7 @@ static int take_over(struct twheel *tw)
 /* The directory counts as timers of the same size. */
 static int add_directory(struct twheel *tw, struct wheel *w)
 {
-	void *directory = kvzalloc(wheel_directory_bytes(w), WHEEL_GFP);
+	void *directory = __vmalloc(wheel_directory_bytes(w), WHEEL_GFP_ARRAY);
 	int ret = directory ? charge_timers(tw, wheel_directory_bytes(w) / TIMER_BYTES) : -ENOMEM;
 
 	if (ret) {
@@ -228,7 +229,6 @@ static int ioctl_features(struct twheel *tw, void *arg)
 	bool any_tick = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 
 	*(struct twheel_features *)arg = (struct twheel_features){
-		.abi		 = TWHEEL_ABI,
 		.clocks		 = BIT(CLOCK_MONOTONIC) | BIT(CLOCK_BOOTTIME),
 		.min_tick	 = any_tick ? 1 : TWHEEL_MIN_TICK,
 		.max_capacity	 = TWHEEL_MAX_CAPACITY,
