@@ -111,7 +111,7 @@ static const char *check_memory(const struct wheel *w)
 	u32 timers = 0;
 
 	if (w->directory)
-		memory += directory_bytes(w);
+		memory += wheel_directory_bytes(w);
 	for (u32 id = 0; id < w->capacity; id += WHEEL_CHUNK_TIMERS) {
 		if (!wheel_has(w, id))
 			continue;
