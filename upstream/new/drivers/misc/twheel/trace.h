@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* SPDX-License-Identifier: GPL-2.0 */
 /* Tracepoints: what becomes of timers, with the wheel's lock held; when the hrtimers fire. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM twheel
