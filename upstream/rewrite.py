@@ -183,6 +183,8 @@ def head(match):
 
 def kernel(text):
     """As the kernel has it, after the rules."""
+    # On PREEMPT_RT softirq is a thread, which would preempt the holder of a raw lock and wait for it.
+    text = text.replace("raw_spin", "spin")
     text = DECIDED.sub(decided, text).replace("TWHEEL_PART ", "").replace('"uapi/linux/', "<linux/")
     text = re.sub(r'(<linux/twheel\.h)"', r"\1>", text)
     text = re.sub(r"(?m)^/\*\*\n \* \w+\(\) - (.*(?:\n \* [^@].*)*)(?:\n \*.*)*?\n \*/\n", brief,

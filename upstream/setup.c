@@ -40,8 +40,8 @@ static unsigned long max_user_timers;
 module_param(max_user_timers, ulong, 0644);
 MODULE_PARM_DESC(max_user_timers, "Timers that one user's wheels may hold together (0 at load: what fits into 1/16 of memory)");
 
-/* Protects @users, and @wheels of each.  A raw lock, so that no task preempts its holder. */
-static DEFINE_RAW_SPINLOCK(users_lock);
+/* Protects @users, and @wheels of each. */
+static DEFINE_SPINLOCK(users_lock);
 /* All users that have a wheel, by uid; @users_lock. */
 static DEFINE_HASHTABLE(users, 8);
 
@@ -65,7 +65,7 @@ static struct twheel_user *user_get(void)
 		return ERR_PTR(-ENOMEM);
 	new->uid = user_current();
 	user = new;
-	raw_spin_lock(&users_lock);
+	spin_lock(&users_lock);
 	hash_for_each_possible(users, found, node, __kuid_val(new->uid))
 		if (uid_eq(found->uid, new->uid))
 			user = found;
@@ -73,7 +73,7 @@ static struct twheel_user *user_get(void)
 		user = ERR_PTR(-EDQUOT);
 	else if (!user->wheels++)
 		hash_add(users, &user->node, __kuid_val(user->uid));
-	raw_spin_unlock(&users_lock);
+	spin_unlock(&users_lock);
 	if (user != new)
 		kfree(new);
 	return user;
@@ -84,11 +84,11 @@ static void user_put(struct twheel_user *user)
 {
 	bool left;
 
-	raw_spin_lock(&users_lock);
+	spin_lock(&users_lock);
 	left = !--user->wheels;
 	if (left)
 		hash_del(&user->node);
-	raw_spin_unlock(&users_lock);
+	spin_unlock(&users_lock);
 	if (left)
 		kfree(user);
 }

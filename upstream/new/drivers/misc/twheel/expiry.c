@@ -17,8 +17,7 @@
  *
  * Locking: the wheel's lock, then the CPU's, then the hrtimer core's.  A pass finds a wheel under
  * the CPU's lock, drops that, takes the wheel's lock, which is held for a bounded time, and checks
- * that the wheel still waits there.  These are raw locks, so that on PREEMPT_RT no task preempts a
- * holder.
+ * that the wheel still waits there.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -61,7 +60,7 @@ struct expirer {
 
 /* What a CPU may do for wheels. */
 struct expiry_cpu {
-	raw_spinlock_t		lock;		/* all fields, and the queues of the CPU */
+	spinlock_t		lock;		/* all fields, and the queues of the CPU */
 	unsigned int		tokens;		/* left in this span */
 	unsigned int		clock;		/* whose wheel was visited last */
 	u64			since;		/* start of the span, monotonic ns */
@@ -107,10 +106,10 @@ void expiry_dequeue(struct expiry_entry *entry)
 	lockdep_assert_held(entry->lock);
 	if (!e)
 		return;
-	raw_spin_lock(&e->cpu->lock);
+	spin_lock(&e->cpu->lock);
 	timerqueue_del(&e->wheels, &entry->node);
 	entry->expirer = NULL;
-	raw_spin_unlock(&e->cpu->lock);
+	spin_unlock(&e->cpu->lock);
 }
 
 /* Is a wheel queued for no later than a time? */
@@ -126,12 +125,12 @@ void expiry_queue(struct expiry_entry *entry, enum twheel_clock clock, u64 expir
 	struct expirer *e = &this_cpu_ptr(&expiry_cpus)->expirer[clock];
 
 	expiry_dequeue(entry);
-	raw_spin_lock(&e->cpu->lock);
+	spin_lock(&e->cpu->lock);
 	entry->node.expires = expires;
 	entry->expirer = e;
 	if (timerqueue_add(&e->wheels, &entry->node) && !e->cpu->running)
 		expirer_set(e);
-	raw_spin_unlock(&e->cpu->lock);
+	spin_unlock(&e->cpu->lock);
 }
 
 /* The wheel to visit next, or NULL. */
@@ -162,19 +161,19 @@ static void pass(struct expiry_cpu *c)
 
 		/* The wheel may be gone before its lock is taken. */
 		kref_get(&entry->kref);
-		raw_spin_unlock(&c->lock);
-		raw_spin_lock(entry->lock);
+		spin_unlock(&c->lock);
+		spin_lock(entry->lock);
 		if (entry->expirer == e) {
 			expiry_dequeue(entry);
 			cost += entry->turn(entry, EXPIRY_PER_WHEEL, &news);
 		}
-		raw_spin_unlock(entry->lock);
+		spin_unlock(entry->lock);
 		if (news) {
 			entry->wake(entry);
 			cost += EXPIRY_WAKE;
 		}
 		kref_put(&entry->kref, entry->free);
-		raw_spin_lock(&c->lock);
+		spin_lock(&c->lock);
 		c->tokens -= min(c->tokens, cost);
 	}
 }
@@ -185,7 +184,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	struct expiry_cpu *c = e->cpu;
 	u64 began = ktime_get_ns();
 
-	raw_spin_lock(&c->lock);
+	spin_lock(&c->lock);
 	trace_twheel_hrtimer_fire(e->clock, e->set);
 	if (!hrtimer_is_queued(hrtimer))
 		e->set = KTIME_MAX;
@@ -207,7 +206,7 @@ static enum hrtimer_restart expirer_fire(struct hrtimer *hrtimer)
 	for (int i = 0; i < TWHEEL_CLOCKS; i++)
 		expirer_set(&c->expirer[i]);
 out:
-	raw_spin_unlock(&c->lock);
+	spin_unlock(&c->lock);
 	return HRTIMER_NORESTART;
 }
 
@@ -219,7 +218,7 @@ void expiry_init(void)
 	for_each_possible_cpu(cpu) {
 		struct expiry_cpu *c = &per_cpu(expiry_cpus, cpu);
 
-		raw_spin_lock_init(&c->lock);
+		spin_lock_init(&c->lock);
 		for (int i = 0; i < TWHEEL_CLOCKS; i++) {
 			struct expirer *e = &c->expirer[i];
 

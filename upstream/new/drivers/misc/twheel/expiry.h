@@ -35,7 +35,7 @@ struct expirer;
 struct expiry_entry {
 	struct timerqueue_node	node;		/* in @expirer's queue; @lock, the CPU's lock */
 	struct expirer		*expirer;	/* NULL: it waits nowhere; as @node */
-	raw_spinlock_t		*lock;		/* the wheel's */
+	spinlock_t		*lock;		/* the wheel's */
 	/* Turns the wheel through at most @budget timers, and returns how many; @news: wake. */
 	unsigned int		(*turn)(struct expiry_entry *entry, unsigned int budget,
 					bool *news);

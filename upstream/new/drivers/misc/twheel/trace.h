@@ -64,21 +64,19 @@ TRACE_EVENT(twheel_cascade,
 	TP_PROTO(const struct wheel *w, u32 level, u32 slot),
 	TP_ARGS(w, level, slot),
 	TP_STRUCT__entry(
-		__field(u64,	wheel)
 		__field(u32,	level)
 		__field(u32,	slot)
 		__field(u32,	timers)
 		__field(u64,	tick)
 	),
 	TP_fast_assign(
-		__entry->wheel		= container_of(w, struct twheel, timers.wheel)->number;
 		__entry->level		= level;
 		__entry->slot		= slot;
 		__entry->timers		= w->level[level].slot[slot].count;
 		__entry->tick		= w->at;
 	),
-	TP_printk("wheel=%llu level=%u slot=%u timers=%u tick=%llu",
-		  __entry->wheel, __entry->level, __entry->slot, __entry->timers, __entry->tick)
+	TP_printk("level=%u slot=%u timers=%u tick=%llu",
+		  __entry->level, __entry->slot, __entry->timers, __entry->tick)
 );
 
 /* An hrtimer of this CPU has fired.  @expires is KTIME_MAX if another one has done its work. */
