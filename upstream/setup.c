@@ -128,12 +128,17 @@ static int take_over(struct twheel *tw)
 /* The directory counts as timers of the same size. */
 static int add_directory(struct twheel *tw, struct wheel *w)
 {
-	void *directory = __vmalloc(wheel_directory_bytes(w), WHEEL_GFP_ARRAY);
-	int ret = directory ? charge_timers(tw, wheel_directory_bytes(w) / TIMER_BYTES) : -ENOMEM;
+	unsigned long nr = wheel_directory_bytes(w) / TIMER_BYTES;
+	int ret = charge_timers(tw, nr);
+	void *directory;
 
-	if (ret) {
-		kvfree(directory);
+	if (ret)
 		return ret;
+	directory = __vmalloc(wheel_directory_bytes(w), WHEEL_GFP_ARRAY);
+	if (!directory) {
+		tw->charged -= nr;
+		atomic_long_sub(nr, &tw->user->timers);
+		return -ENOMEM;
 	}
 	twheel_begin(tw);
 	wheel_add_directory(w, directory);
