@@ -78,30 +78,30 @@ static int add_directory(struct twheel *tw, struct wheel *w)
 /* For how many timers a wheel with so many chunks is charged: its directories count as some. */
 static unsigned long charge_of(const struct timers *ts, u32 nr_chunks)
 {
-	u32 more = timers_directory_bytes(ts) / TIMER_BYTES / WHEEL_CHUNK_TIMERS;
+	u32 directories = timers_directory_bytes(ts) / TIMER_BYTES / WHEEL_CHUNK_TIMERS;
 
-	return nr_chunks ? (more + nr_chunks) * WHEEL_CHUNK_TIMERS : 0;
+	return nr_chunks ? (directories + nr_chunks) * WHEEL_CHUNK_TIMERS : 0;
 }
 
 /* Memory for a chunk of timers. */
 static int add_chunk(struct twheel *tw, struct timers *ts, struct twheel_user *user, u32 id)
 {
 	struct wheel *w = &ts->wheel;
-	unsigned long more = charge_of(ts, w->nr_chunks + 1) - charge_of(ts, w->nr_chunks);
+	unsigned long charge = charge_of(ts, w->nr_chunks + 1) - charge_of(ts, w->nr_chunks);
 	void *page;
 	int ret;
 
 	/* Another thread has added it, or a setup came in between: try the arm again. */
 	if (id >= w->capacity || wheel_has(w, id))
 		return 0;
-	ret = user_charge_timers(user, more);
+	ret = user_charge_timers(user, charge);
 	if (ret)
 		return ret;
 	/* The directory last: a wheel that is not used has no memory that SETUP could lose. */
 	page = page_alloc();
 	if (!page || (id >= w->ids && add_directory(tw, w))) {
 		kfree(page);
-		user_uncharge_timers(user, more);
+		user_uncharge_timers(user, charge);
 		return -ENOMEM;
 	}
 	twheel_begin(tw);

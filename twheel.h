@@ -33,7 +33,7 @@ static_assert(COPY_MAX <= TIMERS_CLAIM_MAX);
  *	@grow
  * @user: the wheel's user; NULL before the first use; changes under @grow and @lock, until
  *	@used
- * @offset: added by the opener's time namespace
+ * @offset: ns that the opener's time namespace adds to each clock; constant
  * @number: of this wheel, of all that were opened; constant
  * @interrupts: times that softirq turned the wheel; @lock
  * @timers: the timers; @lock

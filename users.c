@@ -145,8 +145,8 @@ static void user_put(struct twheel_user *user)
 }
 
 /*
- * Charge a user for a chunk of timers: 0 or -EDQUOT.  The chunk that reaches the limit may exceed
- * it, so a limit means the same number of timers with every size of pages.
+ * Charge a user for timers: 0 or -EDQUOT.  The request that reaches the limit may exceed it, so a
+ * limit means the same number of timers with every size of pages.
  */
 static int user_charge_timers(struct twheel_user *user, unsigned long nr)
 {
